@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The native interface: plan an operator once, run it as often as wanted.
+//
+//   std::vector<float> grad_out(224 * 224, 1.0f), grad_in(512 * 512);
+//   auto plan = opscv::MakePlan(opscv::Spec("UpsampleBicubic2dAAGrad")
+//                                   .Set("output_size", {224, 224})
+//                                   .Set("input_size", {1, 1, 512, 512}),
+//                               opscv::Contiguous(opscv::DType::kFloat32, {1, 1, 224, 224}),
+//                               opscv::Contiguous(opscv::DType::kFloat32, {1, 1, 512, 512}));
+//   if (!plan) return Fail(plan.error().message());
+//   opscv::Status done = plan->Run(grad_out.data(), grad_in.data());
+#ifndef OPSCV_PLAN_H_
+#define OPSCV_PLAN_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "opscv/export.h"
+#include "opscv/spec.h"
+#include "opscv/status.h"
+#include "opscv/view.h"
+
+namespace opscv {
+
+namespace plan {
+class Plan;
+}
+
+struct RunOptions {
+  // Threads that may compute; 0 means OPSCV_THREADS, or the processors this process may use.
+  int threads = 0;
+  // Scratch of WorkspaceBytes(threads) bytes, aligned to 64; null: allocated and freed by Run.
+  void* workspace = nullptr;
+  // When given and set to true, Run stops before its next block and answers kCancelled.
+  const std::atomic<bool>* stop = nullptr;
+};
+
+// An operator bound to shapes, strides and types, with everything decided that can be decided
+// without data. Immutable; copies share the same plan; any number of threads may run it at once.
+class OPSCV_API Plan {
+ public:
+  [[nodiscard]] const TensorDesc& input() const noexcept;
+  [[nodiscard]] const TensorDesc& output() const noexcept;
+
+  // Bytes of scratch that a run with that many threads uses (RunOptions::threads).
+  [[nodiscard]] int64_t WorkspaceBytes(int threads = 0) const noexcept;
+
+  // The part of the input that the output box depends on, in the input's order of dimensions.
+  // Empty (begin == end) where the box is empty. `output_box` must lie within the output.
+  [[nodiscard]] Box InputBox(const Box& output_box) const;
+
+  // Computes the whole output. Answers kNullPointer, kInvalidArgument (ranges that meet, misaligned
+  // workspace), kOutOfMemory or kCancelled; the output is untouched in all but the last case.
+  Status Run(const void* input, void* output, const RunOptions& options = {}) const;
+
+  // Computes one box of the output, with the bits that the whole would have there.
+  // `input` is the address of the input element at `input_origin`, `output` that of the output
+  // element at output_box.begin; only elements of InputBox(output_box) are read. Strides are the
+  // plan's, so parts of a larger tensor can lie in smaller memory planned with their own strides.
+  Status RunBox(const Box& output_box, const void* input, const Dims& input_origin, void* output,
+                const RunOptions& options = {}) const;
+
+  // What was decided, for people: passes in order, blocks, kernels, scratch. One fact a line.
+  [[nodiscard]] std::string Describe() const;
+
+ private:
+  friend OPSCV_API Result<Plan> MakePlan(const Spec&, const TensorDesc&, const TensorDesc&);
+  explicit Plan(std::shared_ptr<const plan::Plan> impl) : impl_(std::move(impl)) {}
+
+  std::shared_ptr<const plan::Plan> impl_;
+};
+
+// Checks the call and plans it; reads no data. Any size is taken whose bytes count below 2^63.
+// The error's code is kNotFound for an unknown operator or attribute, else kInvalidArgument, and
+// its sentence names the argument, the value got and what was expected.
+OPSCV_API Result<Plan> MakePlan(const Spec& spec, const TensorDesc& input,
+                                const TensorDesc& output);
+
+}  // namespace opscv
+
+#endif  // OPSCV_PLAN_H_

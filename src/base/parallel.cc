@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/parallel.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "base/fp_env.h"
+
+#ifdef OPSCV_PARALLEL_TBB
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/partitioner.h>
+#include <oneapi/tbb/task_arena.h>
+#else
+#include <vector>
+#endif
+
+namespace opscv {
+namespace {
+
+constexpr int kMaxThreads = 1024;
+
+int AffinityThreads() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::clamp(CPU_COUNT(&set), 1, kMaxThreads);
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMaxThreads);
+}
+
+int ReadDefaultThreads() {
+  const char* text = std::getenv("OPSCV_THREADS");
+  if (text == nullptr) return AffinityThreads();
+  int value = 0;
+  const char* end = text + std::strlen(text);
+  const auto [stopped, error] = std::from_chars(text, end, value);
+  const bool valid = error == std::errc() && stopped == end && value >= 1 && value <= kMaxThreads;
+  return valid ? value : AffinityThreads();
+}
+
+bool Stopped(const std::atomic<bool>* stop) {
+  return stop != nullptr && stop->load(std::memory_order_relaxed);
+}
+
+bool RunInOrder(int64_t blocks, const std::atomic<bool>* stop,
+                FunctionRef<void(int64_t, int)> run) {
+  const ScopedDefaultFpEnv fp_env;
+  for (int64_t block = 0; block < blocks; ++block) {
+    if (Stopped(stop)) return false;
+    run(block, 0);
+  }
+  return true;
+}
+
+#ifdef OPSCV_PARALLEL_TBB
+
+bool RunOnThreads(int64_t blocks, int threads, const std::atomic<bool>* stop,
+                  FunctionRef<void(int64_t, int)> run) {
+  std::atomic<bool> complete = true;
+  oneapi::tbb::task_arena arena(threads);
+  arena.execute([&] {
+    oneapi::tbb::parallel_for(
+        oneapi::tbb::blocked_range<int64_t>(0, blocks),
+        [&](const oneapi::tbb::blocked_range<int64_t>& range) {
+          const ScopedDefaultFpEnv fp_env;
+          const int slot = oneapi::tbb::this_task_arena::current_thread_index();
+          for (int64_t block = range.begin(); block != range.end(); ++block) {
+            if (Stopped(stop)) {
+              complete.store(false, std::memory_order_relaxed);
+              return;
+            }
+            run(block, slot);
+          }
+        },
+        oneapi::tbb::simple_partitioner());
+  });
+  return complete.load(std::memory_order_relaxed);
+}
+
+#else
+
+bool RunOnThreads(int64_t blocks, int threads, const std::atomic<bool>* stop,
+                  FunctionRef<void(int64_t, int)> run) {
+  std::atomic<int64_t> next = 0;
+  std::atomic<bool> complete = true;
+  const auto work = [&](int slot) {
+    const ScopedDefaultFpEnv fp_env;
+    for (int64_t block = next.fetch_add(1); block < blocks; block = next.fetch_add(1)) {
+      if (Stopped(stop)) {
+        complete.store(false, std::memory_order_relaxed);
+        return;
+      }
+      run(block, slot);
+    }
+  };
+  std::vector<std::thread> helpers;
+  helpers.reserve(static_cast<size_t>(threads) - 1);
+  for (int slot = 1; slot < threads; ++slot) helpers.emplace_back(work, slot);
+  work(0);
+  for (std::thread& helper : helpers) helper.join();
+  return complete.load(std::memory_order_relaxed);
+}
+
+#endif
+
+}  // namespace
+
+int DefaultThreads() {
+  static const int threads = ReadDefaultThreads();
+  return threads;
+}
+
+bool ParallelFor(int64_t blocks, int threads, const std::atomic<bool>* stop,
+                 FunctionRef<void(int64_t, int)> run) {
+  const int useful = static_cast<int>(std::min<int64_t>(threads, blocks));
+  if (useful <= 1) return RunInOrder(blocks, stop, run);
+  return RunOnThreads(blocks, useful, stop, run);
+}
+
+}  // namespace opscv
