@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tap table laid out for vectors that run along the axis: rows in blocks of kLaneBlock, and in a
+// block first every row's first tap, then every row's second tap, and so on.
+#ifndef OPSCV_KERNELS_INNER_AXIS_LANE_TABLE_H_
+#define OPSCV_KERNELS_INNER_AXIS_LANE_TABLE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "taps/tap_table.h"
+
+namespace opscv::kernels {
+
+// The most lanes a vector of floats has on any target; fixed, so that a table serves all of them.
+inline constexpr int64_t kLaneBlock = 16;
+
+struct LaneBlock {
+  int64_t base = 0;      // input sample that indices count from
+  int64_t end = 0;       // one past the last input sample that the block reads
+  int64_t first = 0;     // place of the first row's first tap in the arrays
+  int32_t min_taps = 0;  // no row of the block has fewer
+  int32_t max_taps = 0;  // no row of the block has more
+  // Tap k of row r stands at first + k*kLaneBlock + r. Not so for blocks whose padding would be
+  // large: there each row's taps follow each other, from place(r) on.
+  bool interleaved = true;
+};
+
+template <typename Real>
+struct LaneTable {
+  int64_t rows = 0;
+  std::vector<LaneBlock> blocks;
+  std::vector<int32_t> count;  // taps of each row, padded with zeros to whole blocks
+  std::vector<int64_t> place;  // of each row's first tap in the arrays; as long as count
+  std::vector<int32_t> index;  // input sample less the block's base; 0 where a row has no such tap
+  std::vector<Real> weight;
+};
+
+// Lays `table` out; Real is float or double.
+template <typename Real>
+[[nodiscard]] LaneTable<Real> BuildLaneTable(const taps::TapTable& table);
+
+}  // namespace opscv::kernels
+
+#endif  // OPSCV_KERNELS_INNER_AXIS_LANE_TABLE_H_

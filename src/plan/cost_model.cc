@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/cost_model.h"
+
+#include <algorithm>
+
+#include "base/checked_math.h"
+
+namespace opscv::plan {
+namespace {
+
+// A tap along W costs about this many taps along H: its samples must be brought to their lanes.
+constexpr double kInnerTapCost = 2.0;
+
+// Scratch of one block: half of the smallest second-level cache in use (512 KiB on AMD Zen 3), the
+// other half being left to the rows that stream through.
+constexpr int64_t kScratchBytes = 256 * 1024;
+
+// Output of one block: large beside the microsecond or two that handing out a block costs, small
+// enough that a hundred of them share out evenly.
+constexpr int64_t kBlockBytes = 128 * 1024;
+
+// Narrower tiles lose more to short rows than the cache gives back.
+constexpr int64_t kMinTileElements = 256;
+
+// Tiles are cut on multiples of this, the longest vector of floats.
+constexpr int64_t kTileMultiple = 16;
+
+}  // namespace
+
+bool RowsFirst(const taps::TapTable& h, const taps::TapTable& w) {
+  if (h.max_taps() > kMaxRingTaps) return true;
+  const auto h_taps = static_cast<double>(h.total_taps());
+  const double w_cost = kInnerTapCost * static_cast<double>(w.total_taps());
+  const double rows_first = h_taps * static_cast<double>(w.columns()) +
+                            static_cast<double>(h.rows()) * w_cost;
+  const double rows_last = static_cast<double>(h.columns()) * w_cost +
+                           h_taps * static_cast<double>(w.rows());
+  return rows_first <= rows_last;
+}
+
+int64_t TilePixels(int64_t pixels, int64_t channels, int64_t scratch_bytes) {
+  const int64_t fitting = kScratchBytes / std::max<int64_t>(scratch_bytes, 1);
+  const int64_t tile = RoundUp(std::max(fitting, CeilDiv(kMinTileElements, channels)),
+                               kTileMultiple);
+  return std::max<int64_t>(std::min(tile, pixels), 1);
+}
+
+BlockShape ChooseBlocks(const Coords& shape, bool groups, int64_t element_bytes,
+                        int64_t tile_pixels, int64_t row_overlap) {
+  const int64_t channels = groups ? shape[kC] : 1;
+  const int64_t rows = std::max<int64_t>(shape[kD] * shape[kH], 1);
+  const int64_t row_bytes = std::max<int64_t>(tile_pixels * channels * element_bytes, 1);
+  // Four times the overlap keeps the work done twice under a quarter.
+  const int64_t tall = std::max(CeilDiv(kBlockBytes, row_bytes), 4 * row_overlap);
+  BlockShape blocks;
+  blocks.pixels = tile_pixels;
+  blocks.rows = std::min(tall, rows);
+  blocks.planes = std::max<int64_t>(kBlockBytes / (row_bytes * rows), 1);
+  return blocks;
+}
+
+}  // namespace opscv::plan

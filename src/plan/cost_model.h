@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The few decisions that trade time for time: order of passes, block sizes, tile widths. All depend
+// on sizes only. The order is part of the results' bits; the rest is not.
+#ifndef OPSCV_PLAN_COST_MODEL_H_
+#define OPSCV_PLAN_COST_MODEL_H_
+
+#include <cstdint>
+
+#include "plan/geometry.h"
+#include "taps/tap_table.h"
+
+namespace opscv::plan {
+
+// An H table with more taps than this is applied first, so that a single row of intermediate does.
+inline constexpr int64_t kMaxRingTaps = 64;
+
+// Whether the pass along H comes before the one along W, where both are needed.
+[[nodiscard]] bool RowsFirst(const taps::TapTable& h, const taps::TapTable& w);
+
+// Pixels of output a block takes along W, where every pixel costs `scratch_bytes` of scratch: all of
+// them if they fit the cache share of one thread.
+[[nodiscard]] int64_t TilePixels(int64_t pixels, int64_t channels, int64_t scratch_bytes);
+
+// The blocks of an output of that shape. `row_overlap` is how many rows of work two neighbouring
+// blocks both do; blocks are made tall enough to hide it.
+[[nodiscard]] BlockShape ChooseBlocks(const Coords& shape, bool groups, int64_t element_bytes,
+                                      int64_t tile_pixels, int64_t row_overlap);
+
+}  // namespace opscv::plan
+
+#endif  // OPSCV_PLAN_COST_MODEL_H_
