@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Thin doors: everything lives in `dev` (see `./dev help`).
+.PHONY: run test
+run: ; ./dev run
+test: ; ./dev test

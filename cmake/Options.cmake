@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a build can choose, and the flags that every target of the project gets through opscv_flags.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+endif()
+
+option(OPSCV_BUILD_TESTS "Build the tests (needs GoogleTest)" OFF)
+option(OPSCV_BUILD_BENCHES "Build the benchmarks (needs Google Benchmark)" OFF)
+option(OPSCV_WERROR "Treat warnings as errors" OFF)
+option(OPSCV_ENABLE_DCHECK "Check the library's own invariants at run time" OFF)
+option(OPSCV_SCALAR "Compile the kernels for Highway's scalar target only" OFF)
+option(OPSCV_COVERAGE "Instrument for gcov" OFF)
+set(OPSCV_THREADS_BACKEND tbb CACHE STRING "What base/parallel.cc runs on: tbb or std")
+set_property(CACHE OPSCV_THREADS_BACKEND PROPERTY STRINGS tbb std)
+set(OPSCV_SANITIZE "" CACHE STRING "Value of -fsanitize=, such as address,leak; empty for none")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+
+add_library(opscv_flags INTERFACE)
+# No contraction: a fused multiply-add that the source does not ask for would change result bits.
+target_compile_options(opscv_flags INTERFACE -Wall -Wextra -ffp-contract=off)
+target_include_directories(
+  opscv_flags INTERFACE "${PROJECT_SOURCE_DIR}/src" "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>")
+if(OPSCV_WERROR)
+  target_compile_options(opscv_flags INTERFACE -Werror)
+endif()
+if(OPSCV_ENABLE_DCHECK)
+  target_compile_definitions(opscv_flags INTERFACE OPSCV_ENABLE_DCHECK=1)
+endif()
+if(OPSCV_SCALAR)
+  target_compile_definitions(opscv_flags INTERFACE HWY_COMPILE_ONLY_SCALAR)
+endif()
+if(OPSCV_SANITIZE)
+  target_compile_options(
+    opscv_flags INTERFACE -fsanitize=${OPSCV_SANITIZE} -fno-sanitize-recover=all
+                          -fno-omit-frame-pointer)
+  target_link_options(opscv_flags INTERFACE -fsanitize=${OPSCV_SANITIZE})
+else()
+  # A symbol that the shared library lacks fails here, not in the program that links it.
+  target_link_options(opscv_flags INTERFACE LINKER:--no-undefined)
+endif()
+if(OPSCV_COVERAGE)
+  target_compile_options(opscv_flags INTERFACE --coverage -fprofile-update=atomic)
+  target_link_options(opscv_flags INTERFACE --coverage)
+endif()
