@@ -40,16 +40,21 @@ endif()
 if(OPSCV_SCALAR)
   target_compile_definitions(opscv_flags INTERFACE HWY_COMPILE_ONLY_SCALAR)
 endif()
-if(OPSCV_SANITIZE)
-  target_compile_options(
-    opscv_flags INTERFACE -fsanitize=${OPSCV_SANITIZE} -fno-sanitize-recover=all
-                          -fno-omit-frame-pointer)
-  target_link_options(opscv_flags INTERFACE -fsanitize=${OPSCV_SANITIZE})
-else()
+if(NOT OPSCV_SANITIZE)
   # A symbol that the shared library lacks fails here, not in the program that links it.
   target_link_options(opscv_flags INTERFACE LINKER:--no-undefined)
 endif()
+
+# Instrumentation must reach every program of the build, the examples too, which get nothing else.
+add_library(opscv_instrumentation INTERFACE)
+target_link_libraries(opscv_flags INTERFACE opscv_instrumentation)
+if(OPSCV_SANITIZE)
+  target_compile_options(
+    opscv_instrumentation INTERFACE -fsanitize=${OPSCV_SANITIZE} -fno-sanitize-recover=all
+                                    -fno-omit-frame-pointer)
+  target_link_options(opscv_instrumentation INTERFACE -fsanitize=${OPSCV_SANITIZE})
+endif()
 if(OPSCV_COVERAGE)
-  target_compile_options(opscv_flags INTERFACE --coverage -fprofile-update=atomic)
-  target_link_options(opscv_flags INTERFACE --coverage)
+  target_compile_options(opscv_instrumentation INTERFACE --coverage -fprofile-update=atomic)
+  target_link_options(opscv_instrumentation INTERFACE --coverage)
 endif()
