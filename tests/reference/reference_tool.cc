@@ -7,7 +7,7 @@
 //   taps IN OUT ALIGN SCALE
 //   sources RULE IN OUT SCALE FIRST COUNT
 // RULE is ascend, torch_cpu or exact. An operator answers with a line of values and a line of
-// magnitudes; taps with a line of o:i:weight triples; sources with a line of input indices.
+// magnitudes; taps with a line of triples o i weight; sources with a line of input indices.
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -93,7 +93,7 @@ void RunTaps() {
   const TapTable table = opscv::reference::CubicTaps(in, out, align_corners, ReadDouble());
   for (int64_t o = 0; o < out; ++o) {
     for (int64_t k = table.begin[o]; k < table.begin[o + 1]; ++k) {
-      std::printf("%lld:%lld:%.17g ", static_cast<long long>(o),
+      std::printf("%lld %lld %.17g ", static_cast<long long>(o),
                   static_cast<long long>(table.index[k]), table.weight[k]);
     }
   }
