@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <new>
+#include <utility>
+
+#include "base/checked_math.h"
+#include "base/fp_env.h"
+#include "base/parallel.h"
+#include "kernels/targets.h"
+
+namespace opscv::plan {
+namespace {
+
+constexpr int64_t kAlign = 64;
+
+// Below this much input and output together a second thread costs more than it brings: waking one
+// takes about 10 microseconds, in which one core moves some 100 KiB.
+constexpr int64_t kSerialBytes = 128 * 1024;
+
+bool IsCopy(const ResampleSpec& spec) {
+  const bool identity = std::all_of(spec.axes.begin(), spec.axes.end(), taps::IsIdentity);
+  return identity || (spec.method == Method::kNearest && spec.direction == Direction::kForward);
+}
+
+std::unique_ptr<const Program> MakeProgram(const ResampleSpec& spec) {
+  if (IsCopy(spec)) return MakeNearestCopyProgram(spec);
+  if (spec.method == Method::kNearest) return MakeRunSumProgram(spec);
+  return MakeTapProgram(spec);
+}
+
+// Tables store distances within a row of taps in 32 bits.
+Status CheckTableRange(const ResampleSpec& spec) {
+  static constexpr std::array<char, kSpatial> kNames = {'D', 'H', 'W'};
+  for (int i = 0; i < kSpatial; ++i) {
+    const taps::Axis& axis = spec.axes[i];
+    if (taps::IsIdentity(axis)) continue;
+    const double scale = std::max(taps::ScaleOf(axis), 1.0 / taps::ScaleOf(axis));
+    const double reach = 16.0 * (2.0 * taps::SupportOf(spec.filter) + 1.0) * std::max(scale, 1.0);
+    const double longest = static_cast<double>(std::max(axis.in, axis.out));
+    if (std::min(reach, longest) >= static_cast<double>(std::numeric_limits<int32_t>::max())) {
+      return InvalidArgument(
+          "axis {} resamples {} to {} samples: a window of 2^31 samples or more is not supported",
+          kNames[i], axis.in, axis.out);
+    }
+  }
+  return {};
+}
+
+int64_t ElementCount(const Coords& shape) {
+  int64_t count = 1;
+  for (const int64_t extent : shape) count *= extent;
+  return count;
+}
+
+}  // namespace
+
+Plan::Plan(const ResampleSpec& spec, std::unique_ptr<const Program> program)
+    : spec_(spec), program_(std::move(program)), target_(kernels::CurrentTarget()) {
+  if (program_ == nullptr) return;
+  groups_ = HasChannelGroups(spec_);
+  scratch_bytes_ = RoundUp(program_->ScratchBytes(), kAlign);
+  blocks_ = BlockGrid(OutputBox(), program_->Blocks(), groups_).size();
+}
+
+Box5 Plan::InputBox(const Box5& output_box) const {
+  Box5 box = output_box;
+  if (output_box.Empty()) {
+    box.end = box.begin;
+    return box;
+  }
+  for (int axis = 0; axis < kSpatial; ++axis) {
+    const int dim = kD + axis;
+    const Range range =
+        program_->InputRange(axis, {output_box.begin[dim], output_box.end[dim]});
+    box.begin[dim] = range.begin;
+    box.end[dim] = range.end;
+  }
+  return box;
+}
+
+int Plan::UsefulThreads(int threads) const {
+  const int64_t bytes =
+      (ElementCount(spec_.input.shape) + ElementCount(spec_.output.shape)) * SizeOf(spec_.dtype);
+  if (bytes < kSerialBytes) return 1;
+  return static_cast<int>(std::clamp<int64_t>(blocks_, 1, threads));
+}
+
+int64_t Plan::WorkspaceBytes(int threads) const {
+  return scratch_bytes_ * UsefulThreads(threads);
+}
+
+bool Plan::Run(const RunRequest& request) const noexcept {
+  if (program_ == nullptr) return true;
+  const BlockGrid grid(request.box, program_->Blocks(), groups_);
+  const int64_t channels = groups_ ? request.box.end[kC] - request.box.begin[kC] : 1;
+  const int threads = UsefulThreads(request.threads);
+  return ParallelFor(grid.size(), threads, request.stop, [&](int64_t index, int slot) {
+    char* scratch = scratch_bytes_ == 0
+                        ? nullptr
+                        : static_cast<char*>(request.workspace) + slot * scratch_bytes_;
+    program_->RunBlock({.buffers = request.buffers,
+                        .grid = grid,
+                        .block = grid[index],
+                        .channels = channels,
+                        .scratch = scratch});
+  });
+}
+
+std::string Plan::Describe() const {
+  if (program_ == nullptr) return "nothing to do: the output is empty\n";
+  std::string text;
+  for (const std::string& line : program_->Describe()) text += line + "\n";
+  const BlockShape shape = program_->Blocks();
+  text += fmt::format("blocks: {} of {} planes x {} rows x {} pixels{}\n", blocks_, shape.planes,
+                      shape.rows, shape.pixels,
+                      groups_ ? fmt::format(" of {} channels", spec_.input.shape[kC]) : "");
+  text += fmt::format("scratch: {} bytes a thread\n", scratch_bytes_);
+  text += fmt::format("target: {}\n", target_);
+  return text;
+}
+
+Result<std::shared_ptr<const Plan>> MakePlan(const ResampleSpec& spec) {
+  if (const Status& pin = kernels::ApplyTargetPin(); !pin.ok()) return Unexpected(pin);
+  if (Status status = CheckTableRange(spec); !status.ok()) return Unexpected(std::move(status));
+  const ScopedDefaultFpEnv fp_env;
+  try {
+    const Box5 whole{.begin = {}, .end = spec.output.shape};
+    std::unique_ptr<const Program> program;
+    if (!whole.Empty()) program = MakeProgram(spec);
+    return std::shared_ptr<const Plan>(new Plan(spec, std::move(program)));
+  } catch (const std::bad_alloc&) {
+    return Unexpected({StatusCode::kOutOfMemory, "the plan's tables do not fit in memory"});
+  }
+}
+
+}  // namespace opscv::plan

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weighted taps along H and W: two passes, one, or their order turned round. Only a strip of rows of
+// the intermediate exists at a time.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/checked_math.h"
+#include "base/dcheck.h"
+#include "kernels/inner_axis/inner_axis.h"
+#include "plan/cost_model.h"
+#include "plan/line.h"
+#include "plan/program.h"
+
+namespace opscv::plan {
+namespace {
+
+using kernels::ElementKey;
+using taps::TapTable;
+
+constexpr int64_t kAlign = 64;
+
+std::optional<TapTable> BuildTable(const ResampleSpec& spec, int axis) {
+  if (taps::IsIdentity(spec.axes[axis])) return std::nullopt;
+  TapTable table = taps::BuildTaps(spec.axes[axis], spec.filter);
+  if (spec.direction == Direction::kBackward) table = taps::Transpose(table);
+  return table;
+}
+
+// The most rows of the intermediate that are alive at once when outputs are made in order: rows are
+// made up to the last one needed so far and kept while a later output may still need them.
+int64_t RowsAlive(const TapTable& table) {
+  std::vector<int64_t> first_needed(static_cast<size_t>(table.rows()));
+  int64_t low = table.columns();
+  for (int64_t row = table.rows() - 1; row >= 0; --row) {
+    if (!table.delta(row).empty()) low = std::min(low, table.base(row));
+    first_needed[static_cast<size_t>(row)] = low;
+  }
+  int64_t alive = 1;
+  int64_t high = 0;
+  for (int64_t row = 0; row < table.rows(); ++row) {
+    if (!table.delta(row).empty()) high = std::max(high, table.end(row));
+    alive = std::max(alive, high - first_needed[static_cast<size_t>(row)]);
+  }
+  return alive;
+}
+
+Range InputOfRows(const TapTable& table, Range rows) {
+  Range input{table.columns(), 0};
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    if (table.delta(row).empty()) continue;
+    input.begin = std::min(input.begin, table.base(row));
+    input.end = std::max(input.end, table.end(row));
+  }
+  return input.begin < input.end ? input : Range{0, 0};
+}
+
+class TapProgram final : public Program {
+ public:
+  explicit TapProgram(const ResampleSpec& spec);
+
+  [[nodiscard]] BlockShape Blocks() const override { return blocks_; }
+  [[nodiscard]] int64_t ScratchBytes() const override { return staging_bytes_ + strip_bytes_; }
+  [[nodiscard]] Range InputRange(int axis, Range outputs) const override;
+  void RunBlock(const BlockRun& run) const noexcept override;
+  [[nodiscard]] std::vector<std::string> Describe() const override;
+
+ private:
+  // One plane of a block: its input at sample 0 of H and at the block's first input pixel.
+  struct Plane {
+    SourceLine input;
+    int64_t input_origin_h;
+    Range columns;  // of the input
+    Range outputs;  // pixels of the output
+    LineSize out_size;
+    char* staging;
+    char* strip;
+  };
+
+  void ChooseTile();
+  void ChooseKernels();
+  void RunPlane(const BlockRun& run, int64_t plane, Plane& p) const noexcept;
+  void ReadRow(const Plane& p, int64_t h, const TargetLine& dst) const noexcept;
+  void AlongW(const Plane& p, const SourceLine& src, const TargetLine& dst) const noexcept;
+  void AlongH(int64_t row, const SourceLine& src, int64_t row_bytes, const int32_t* delta,
+              const TargetLine& dst, const LineSize& size) const noexcept;
+  // The strip's rows as a ring, filled up to what each output row needs.
+  class Ring;
+
+  [[nodiscard]] const void* Weights(const TapTable& table, int64_t row) const {
+    return real_bytes_ == 8 ? static_cast<const void*>(table.weight(row).data())
+                            : table.weight_float(row).data();
+  }
+  [[nodiscard]] const char* InputRow(const Plane& p, int64_t h) const {
+    return p.input.data + (h - p.input_origin_h) * spec_.input.stride_bytes[kH];
+  }
+
+  ResampleSpec spec_;
+  bool groups_;
+  int64_t channels_;
+  int64_t element_bytes_;
+  int64_t real_bytes_;
+  std::optional<TapTable> h_;
+  std::optional<TapTable> w_;
+  bool rows_first_ = true;  // H before W; also where there is one pass
+  std::optional<kernels::LaneTable<float>> lanes_float_;
+  std::optional<kernels::LaneTable<double>> lanes_double_;
+  int64_t ring_rows_ = 0;
+  int64_t strip_pixels_ = 0;
+  int64_t staging_bytes_ = 0;
+  int64_t strip_bytes_ = 0;
+  BlockShape blocks_;
+  kernels::OuterAxisKernel along_h_ = nullptr;
+  kernels::OuterAxisKernel along_w_groups_ = nullptr;
+  kernels::InnerAxisKernel along_w_ = nullptr;
+  kernels::RunRowsKernel stage_ = nullptr;  // null where rows are ready for the pass along W
+  int64_t h_src_bytes_ = 0;                 // element sizes of what the passes read and write
+  int64_t h_dst_bytes_ = 0;
+  int64_t w_src_bytes_ = 0;
+  int64_t w_dst_bytes_ = 0;
+};
+
+TapProgram::TapProgram(const ResampleSpec& spec)
+    : spec_(spec),
+      groups_(HasChannelGroups(spec)),
+      channels_(groups_ ? spec.input.shape[kC] : 1),
+      element_bytes_(SizeOf(spec.dtype)),
+      real_bytes_(SizeOf(kernels::ComputeDType(spec.dtype))),
+      h_(BuildTable(spec, kH - kD)),
+      w_(BuildTable(spec, kW - kD)) {
+  OPSCV_DCHECK(spec.input.shape[kD] == 1);
+  if (h_ && w_) rows_first_ = RowsFirst(*h_, *w_);
+  if (h_ && !rows_first_) ring_rows_ = RowsAlive(*h_);
+  ChooseTile();
+  ChooseKernels();
+  if (w_ && !groups_) {
+    if (real_bytes_ == 8) {
+      lanes_double_ = kernels::BuildLaneTable<double>(*w_);
+    } else {
+      lanes_float_ = kernels::BuildLaneTable<float>(*w_);
+    }
+  }
+  for (std::optional<TapTable>* table : {&h_, &w_}) {
+    if (!*table) continue;
+    if (real_bytes_ == 8) {
+      (*table)->KeepOnlyDouble();
+    } else {
+      (*table)->KeepOnlyFloat();
+    }
+  }
+}
+
+void TapProgram::ChooseTile() {
+  const int64_t pixel_bytes = channels_ * real_bytes_;
+  const int64_t pixels = spec_.output.shape[kW];
+  const bool staged = !groups_ && (element_bytes_ != real_bytes_ ||
+                                   !HasUnitStep(spec_.input, element_bytes_));
+  const bool stages = w_ && staged && (!h_ || !rows_first_);
+  const bool keeps_input = h_ && w_ && rows_first_;
+  const int64_t inputs_per_pixel =
+      w_ ? CeilDiv(w_->columns(), std::max<int64_t>(w_->rows(), 1)) : 1;
+  const int64_t tile = TilePixels(
+      pixels, channels_,
+      pixel_bytes * (ring_rows_ + (stages || keeps_input ? inputs_per_pixel : 0)));
+  int64_t widest = 0;
+  for (int64_t x = 0; w_ && x < pixels; x += tile) {
+    const Range columns = InputOfRows(*w_, {x, std::min(x + tile, pixels)});
+    widest = std::max(widest, columns.end - columns.begin);
+  }
+  if (stages) staging_bytes_ = RoundUp(widest * real_bytes_, kAlign);
+  if (keeps_input) strip_pixels_ = widest;
+  if (ring_rows_ > 0) strip_pixels_ = tile;
+  const int64_t strip_rows = keeps_input ? 1 : ring_rows_;
+  strip_bytes_ = strip_rows * RoundUp(strip_pixels_ * pixel_bytes, kAlign);
+  blocks_ = ChooseBlocks(spec_.output.shape, groups_, element_bytes_, tile, ring_rows_);
+}
+
+void TapProgram::ChooseKernels() {
+  const DType real = kernels::ComputeDType(spec_.dtype);
+  const bool h_reads_tensor = rows_first_ || !w_;
+  const bool h_writes_tensor = !rows_first_ || !w_;
+  const bool w_reads_tensor = !rows_first_ || !h_;
+  const bool w_writes_tensor = rows_first_ || !h_;
+  const bool in_unit = groups_ || HasUnitStep(spec_.input, element_bytes_);
+  const bool out_unit = groups_ || HasUnitStep(spec_.output, element_bytes_);
+  const auto bytes = [&](bool tensor) { return tensor ? element_bytes_ : real_bytes_; };
+  h_src_bytes_ = bytes(h_reads_tensor);
+  h_dst_bytes_ = bytes(h_writes_tensor);
+  w_src_bytes_ = bytes(w_reads_tensor);
+  w_dst_bytes_ = bytes(w_writes_tensor);
+  if (h_) {
+    along_h_ = kernels::SelectOuterAxis({.src = h_reads_tensor ? spec_.dtype : real,
+                                         .dst = h_writes_tensor ? spec_.dtype : real,
+                                         .src_unit_step = !h_reads_tensor || in_unit,
+                                         .dst_unit_step = !h_writes_tensor || out_unit});
+  }
+  if (!w_) return;
+  const DType w_dst = w_writes_tensor ? spec_.dtype : real;
+  if (groups_) {
+    along_w_groups_ = kernels::SelectOuterAxis(
+        {.src = w_reads_tensor ? spec_.dtype : real, .dst = w_dst});
+    return;
+  }
+  along_w_ = kernels::SelectInnerAxis(
+      {.src = real, .dst = w_dst, .dst_unit_step = !w_writes_tensor || out_unit});
+  if (staging_bytes_ > 0) {
+    stage_ = kernels::SelectRunRows({.src = spec_.dtype, .dst = real, .src_unit_step = in_unit});
+  }
+}
+
+Range TapProgram::InputRange(int axis, Range outputs) const {
+  const std::optional<TapTable>& table = axis == kH - kD ? h_ : w_;
+  return axis == 0 || !table ? outputs : InputOfRows(*table, outputs);
+}
+
+// Applies the pass along W to a row of input pixels that starts at p.columns.begin.
+void TapProgram::AlongW(const Plane& p, const SourceLine& src,
+                        const TargetLine& dst) const noexcept {
+  if (groups_) {
+    for (int64_t o = p.outputs.begin; o < p.outputs.end; ++o) {
+      const std::span<const int32_t> delta = w_->delta(o);
+      along_w_groups_({.src = src.data + (w_->base(o) - p.columns.begin) * src.step_bytes,
+                       .src_row_bytes = src.step_bytes,
+                       .src_step_bytes = w_src_bytes_,
+                       .delta = delta.data(),
+                       .weight = Weights(*w_, o),
+                       .taps = delta.size(),
+                       .dst = dst.data + (o - p.outputs.begin) * dst.step_bytes,
+                       .dst_step_bytes = w_dst_bytes_,
+                       .n = static_cast<size_t>(p.out_size.channels)});
+    }
+    return;
+  }
+  const void* table = real_bytes_ == 8 ? static_cast<const void*>(&*lanes_double_)
+                                       : static_cast<const void*>(&*lanes_float_);
+  along_w_({.row = src.data,
+            .row_origin = p.columns.begin,
+            .table = table,
+            .begin = p.outputs.begin,
+            .end = p.outputs.end,
+            .dst = dst.data,
+            .dst_step_bytes = dst.step_bytes});
+}
+
+// The pass along W straight from the tensor's row h, staged first where its elements do not lie as
+// the pass wants them.
+void TapProgram::ReadRow(const Plane& p, int64_t h, const TargetLine& dst) const noexcept {
+  SourceLine row{InputRow(p, h), p.input.step_bytes};
+  if (stage_ != nullptr) {
+    const LineSize size{p.columns.end - p.columns.begin, 1};
+    const TargetLine staging{p.staging, real_bytes_};
+    RunOnLine(stage_,
+              kernels::RunRowsArgs{.src = nullptr,
+                                   .outer = 1,
+                                   .outer_bytes = 0,
+                                   .inner = 1,
+                                   .inner_bytes = 0,
+                                   .src_step_bytes = 0,
+                                   .dst = nullptr,
+                                   .dst_step_bytes = 0,
+                                   .n = 0},
+              element_bytes_, real_bytes_, row, staging, size);
+    row = {p.staging, real_bytes_};
+  }
+  AlongW(p, row, dst);
+}
+
+// Combines the rows that output row `row` needs; `src` is the row that `delta` counts from.
+void TapProgram::AlongH(int64_t row, const SourceLine& src, int64_t row_bytes,
+                        const int32_t* delta, const TargetLine& dst,
+                        const LineSize& size) const noexcept {
+  RunOnLine(along_h_,
+            kernels::OuterAxisArgs{.src = nullptr,
+                                   .src_row_bytes = row_bytes,
+                                   .src_step_bytes = 0,
+                                   .delta = delta,
+                                   .weight = Weights(*h_, row),
+                                   .taps = h_->delta(row).size(),
+                                   .dst = nullptr,
+                                   .dst_step_bytes = 0,
+                                   .n = 0},
+            h_src_bytes_, h_dst_bytes_, src, dst, size);
+}
+
+class TapProgram::Ring {
+ public:
+  // For output rows of [rows.begin, rows.end), in order.
+  Ring(const TapProgram& program, const Plane& plane, Range rows)
+      : program_(program),
+        plane_(plane),
+        step_bytes_(plane.out_size.channels * program.real_bytes_),
+        row_bytes_(RoundUp(program.strip_pixels_ * program.channels_ * program.real_bytes_, kAlign)),
+        next_(InputOfRows(*program.h_, rows).begin) {}
+
+  void MakeOutput(int64_t row, const TargetLine& dst) noexcept {
+    const TapTable& table = *program_.h_;
+    for (; next_ < table.end(row); ++next_) {
+      program_.ReadRow(plane_, next_, {Place(next_), step_bytes_});
+    }
+    const std::span<const int32_t> delta = table.delta(row);
+    std::array<int32_t, kMaxRingTaps> place;
+    for (size_t k = 0; k < delta.size(); ++k) {
+      place[k] = static_cast<int32_t>((table.base(row) + delta[k]) % program_.ring_rows_);
+    }
+    program_.AlongH(row, {plane_.strip, step_bytes_}, row_bytes_, place.data(), dst,
+                    plane_.out_size);
+  }
+
+ private:
+  [[nodiscard]] char* Place(int64_t input_row) const {
+    return plane_.strip + input_row % program_.ring_rows_ * row_bytes_;
+  }
+
+  const TapProgram& program_;
+  const Plane& plane_;
+  int64_t step_bytes_;
+  int64_t row_bytes_;
+  int64_t next_;
+};
+
+void TapProgram::RunPlane(const BlockRun& run, int64_t plane, Plane& p) const noexcept {
+  const Block& block = run.block;
+  Coords at = run.grid.At(plane, block.row_begin);
+  const Range rows{at[kH], at[kH] + block.row_end - block.row_begin};
+  at[kH] = run.buffers.input_origin[kH];
+  at[kW] = p.columns.begin;
+  p.input.data = AddressOf(run.buffers.input, run.buffers.input_origin, spec_.input, at);
+  at[kW] = block.pixel_begin;
+  std::optional<Ring> ring;
+  if (h_ && w_ && !rows_first_) ring.emplace(*this, p, rows);
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    at[kH] = row;
+    const TargetLine dst{
+        AddressOf(run.buffers.output, run.buffers.output_origin, spec_.output, at),
+        spec_.output.stride_bytes[kW]};
+    if (ring) {
+      ring->MakeOutput(row, dst);
+    } else if (!h_) {
+      ReadRow(p, row, dst);
+    } else {
+      const SourceLine src{InputRow(p, h_->base(row)), p.input.step_bytes};
+      const LineSize size{p.columns.end - p.columns.begin, p.out_size.channels};
+      const TargetLine strip{p.strip, p.out_size.channels * real_bytes_};
+      AlongH(row, src, spec_.input.stride_bytes[kH], h_->delta(row).data(), w_ ? strip : dst, size);
+      if (w_) AlongW(p, {strip.data, strip.step_bytes}, dst);
+    }
+  }
+}
+
+void TapProgram::RunBlock(const BlockRun& run) const noexcept {
+  const Range outputs{run.block.pixel_begin, run.block.pixel_end};
+  char* scratch = static_cast<char*>(run.scratch);
+  Plane p{.input = {nullptr, spec_.input.stride_bytes[kW]},
+          .input_origin_h = run.buffers.input_origin[kH],
+          .columns = InputRange(kW - kD, outputs),
+          .outputs = outputs,
+          .out_size = {outputs.end - outputs.begin, run.channels},
+          .staging = scratch,
+          .strip = scratch + staging_bytes_};
+  for (int64_t plane = run.block.plane_begin; plane < run.block.plane_end; ++plane) {
+    RunPlane(run, plane, p);
+  }
+}
+
+std::vector<std::string> TapProgram::Describe() const {
+  std::vector<std::string> lines;
+  const auto pass = [&](char axis, const std::optional<TapTable>& table) {
+    if (!table) return;
+    lines.push_back(fmt::format("pass {} along {}: {} rows of at most {} taps", lines.size() + 1,
+                                axis, table->rows(), table->max_taps()));
+  };
+  if (rows_first_) pass('H', h_);
+  pass('W', w_);
+  if (!rows_first_) pass('H', h_);
+  const int64_t rows = h_ && w_ ? (rows_first_ ? 1 : ring_rows_) : 0;
+  lines.push_back(fmt::format("intermediate: {} rows of {} pixels", rows, strip_pixels_));
+  return lines;
+}
+
+}  // namespace
+
+std::unique_ptr<const Program> MakeTapProgram(const ResampleSpec& spec) {
+  return std::make_unique<TapProgram>(spec);
+}
+
+}  // namespace opscv::plan
