@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "opscv/export.h"
 #include "opscv/spec.h"
@@ -24,10 +24,6 @@
 #include "opscv/view.h"
 
 namespace opscv {
-
-namespace plan {
-class Plan;
-}
 
 struct RunOptions {
   // Threads that may compute; 0 means OPSCV_THREADS, or the processors this process may use.
@@ -68,9 +64,10 @@ class OPSCV_API Plan {
 
  private:
   friend OPSCV_API Result<Plan> MakePlan(const Spec&, const TensorDesc&, const TensorDesc&);
-  explicit Plan(std::shared_ptr<const plan::Plan> impl) : impl_(std::move(impl)) {}
+  struct Impl;
+  explicit Plan(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
-  std::shared_ptr<const plan::Plan> impl_;
+  std::shared_ptr<const Impl> impl_;
 };
 
 // Checks the call and plans it; reads no data. Any size is taken whose bytes count below 2^63.
