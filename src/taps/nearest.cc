@@ -47,8 +47,9 @@ std::vector<int64_t> TorchCpuBounds(const NearestAxis& axis) {
                           ? static_cast<float>(1.0 / axis.multiplier)
                           : static_cast<float>(axis.in) / static_cast<float>(axis.out);
   return BoundsOfMap(axis, [&](int64_t o) {
-    const float centre = static_cast<float>(o) + 0.5F;
-    return std::min(static_cast<int64_t>(std::floor(centre * scale)), axis.in - 1);
+    // PyTorch adds the half in double, so the product is rounded to float only once.
+    const double position = (static_cast<double>(o) + 0.5) * static_cast<double>(scale);
+    return std::min(static_cast<int64_t>(std::floor(static_cast<float>(position))), axis.in - 1);
   });
 }
 

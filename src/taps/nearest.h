@@ -21,7 +21,8 @@ struct NearestAxis {
 // bounds[0] is 0 and bounds[in] is out, so every output sample reads exactly one input sample.
 //   ascend:    bounds[i] = min(ceil(scale*i - 0.5), out), scale = out/in or the multiplier, in float
 //              with two roundings; in double where an extent exceeds 2^21
-//   torch_cpu: output o reads min(floor((o + 0.5)*s), in - 1), s = in/out or 1/multiplier, in float
+//   torch_cpu: output o reads min(floor(float((o + 0.5)*s)), in - 1), s = in/out or 1/multiplier, a
+//              float
 //   exact:     output o reads floor((2*o + 1)*in / (2*out)); takes no multiplier
 [[nodiscard]] std::vector<int64_t> NearestBounds(const NearestAxis& axis, IndexRule rule);
 

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bits of a result are a function of sizes, scales, dtype and data alone: not of threads, boxes,
+// memory or SIMD target.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cfenv>
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include "kernels/targets.h"
+#include "tests/support/problem.h"
+
+namespace opscv::testing {
+namespace {
+
+class Bits : public ::testing::TestWithParam<const ops::OpInfo*> {
+ protected:
+  void SetUp() override { trace_.emplace(__FILE__, __LINE__, SeedTrace()); }
+  void TearDown() override { ASSERT_TRUE(kernels::PinTarget("").ok()); }
+
+ private:
+  std::optional<::testing::ScopedTrace> trace_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Operators, Bits, ::testing::ValuesIn(AllOperators()),
+                         [](const auto& info) { return std::string(info.param->name); });
+
+Plan MustPlan(const Problem& problem, const TestTensor& input, const TestTensor& output) {
+  Result<Plan> plan = MakePlan(problem.ToSpec(), input.desc(), output.desc());
+  EXPECT_TRUE(plan.has_value()) << plan.error().message();
+  return *std::move(plan);
+}
+
+// The result's bits with that many threads.
+std::vector<uint64_t> RunWhole(const Problem& problem, const TestTensor& input, Form out_form,
+                               int threads) {
+  TestTensor output(problem.dtype, problem.OutputShape(), out_form);
+  RunOptions options;
+  options.threads = threads;
+  const Status status = MustPlan(problem, input, output).Run(input.data(), output.data(), options);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return output.Bits();
+}
+
+TestTensor RandomInput(const Problem& problem, Form form, Random& random) {
+  TestTensor input(problem.dtype, problem.InputShape(), form);
+  input.Fill(RandomValues(problem.dtype, input.size(), random));
+  return input;
+}
+
+TEST_P(Bits, AnyNumberOfThreads) {
+  Random random(11);
+  for (int i = 0; i < 12 && !HasFailure(); ++i) {
+    const Problem problem = RandomProblem(*GetParam(), GetParam()->rank == 4 ? 300 : 50, random);
+    SCOPED_TRACE(problem.Text());
+    const TestTensor input = RandomInput(problem, Form::kContiguous, random);
+    const std::vector<uint64_t> one = RunWhole(problem, input, Form::kContiguous, 1);
+    for (const int threads : {2, 5}) {
+      ASSERT_EQ(one, RunWhole(problem, input, Form::kContiguous, threads)) << threads << " threads";
+    }
+  }
+}
+
+TEST_P(Bits, AnyFormOfMemory) {
+  Random random(12);
+  for (int i = 0; i < 40 && !HasFailure(); ++i) {
+    const Problem problem = RandomProblem(*GetParam(), GetParam()->rank == 4 ? 50 : 16, random);
+    SCOPED_TRACE(problem.Text());
+    TestTensor input = RandomInput(problem, Form::kContiguous, random);
+    const std::vector<uint64_t> expected = RunWhole(problem, input, Form::kContiguous, 1);
+    for (int f = 1; f < static_cast<int>(Form::kExpanded); ++f) {
+      const auto form = static_cast<Form>(f);
+      const Form other = form == Form::kChannelsLast ? form
+                                                     : random.Of({Form::kContiguous, form});
+      TestTensor copy(problem.dtype, problem.InputShape(), form);
+      copy.FillBits(input.Bits());
+      ASSERT_EQ(expected, RunWhole(problem, copy, other, 1))
+          << NameOf(form) << " -> " << NameOf(other);
+    }
+  }
+}
+
+// The result of cutting the output into boxes at random and computing each from the part of the
+// input that the plan says it needs, moved elsewhere so that nothing else can be read.
+TEST_P(Bits, AnySplitIntoBoxes) {
+  Random random(13);
+  for (int i = 0; i < 40 && !HasFailure(); ++i) {
+    const Problem problem = RandomProblem(*GetParam(), GetParam()->rank == 4 ? 60 : 14, random);
+    const Form form = random.Of({Form::kContiguous, Form::kChannelsLast, Form::kNegative,
+                                 Form::kChannelsLastView, Form::kStrided});
+    SCOPED_TRACE(problem.Text() + " " + std::string(NameOf(form)));
+    const TestTensor input = RandomInput(problem, form, random);
+    const std::vector<uint64_t> expected = RunWhole(problem, input, form, 1);
+
+    TestTensor output(problem.dtype, problem.OutputShape(), form);
+    const Plan plan = MustPlan(problem, input, output);
+    std::vector<Box> boxes = {{.begin = Dims::Filled(output.desc().shape.rank(), 0),
+                               .end = output.desc().shape}};
+    for (int cut = 0; cut < 5; ++cut) {  // cuts one box in two along one dimension
+      const auto which = static_cast<size_t>(random.Int(0, static_cast<int64_t>(boxes.size()) - 1));
+      const int dim = static_cast<int>(random.Int(0, output.desc().shape.rank() - 1));
+      Box& box = boxes[which];
+      const int64_t at = random.Int(box.begin[dim], box.end[dim]);
+      Box second = box;
+      box.end[dim] = second.begin[dim] = at;
+      boxes.push_back(second);
+    }
+    for (const Box& box : boxes) {
+      const Box needed = plan.InputBox(box);
+      // Everything outside the needed box becomes NaN: were it read, the result would show it.
+      TestTensor part(problem.dtype, problem.InputShape(), form);
+      part.Fill(std::vector<double>(static_cast<size_t>(part.size()), std::nan("")));
+      int64_t in_offset = 0;
+      int64_t out_offset = 0;
+      for (int dim = 0; dim < box.begin.rank(); ++dim) {
+        in_offset += needed.begin[dim] * input.desc().strides[dim];
+        out_offset += box.begin[dim] * output.desc().strides[dim];
+      }
+      const int64_t element = SizeOf(problem.dtype);
+      Dims at = needed.begin;
+      bool inside = true;
+      for (int dim = 0; dim < at.rank(); ++dim) inside = inside && needed.begin[dim] < needed.end[dim];
+      while (inside) {
+        int64_t offset = 0;
+        for (int dim = 0; dim < at.rank(); ++dim) offset += at[dim] * input.desc().strides[dim];
+        std::memcpy(static_cast<char*>(part.data()) + offset * element,
+                    static_cast<const char*>(input.data()) + offset * element,
+                    static_cast<size_t>(element));
+        int dim = at.rank() - 1;
+        while (dim >= 0 && ++at[dim] == needed.end[dim]) {
+          at[dim] = needed.begin[dim];
+          --dim;
+        }
+        inside = dim >= 0;
+      }
+      const Status status =
+          plan.RunBox(box, static_cast<char*>(part.data()) + in_offset * element, needed.begin,
+                      static_cast<char*>(output.data()) + out_offset * element);
+      ASSERT_TRUE(status.ok()) << status.message();
+    }
+    ASSERT_EQ(expected, output.Bits());
+    ASSERT_TRUE(output.GapsUntouched());
+  }
+}
+
+bool HasFma(const std::string& target) { return target.starts_with("AVX") || target == "NEON"; }
+
+TEST_P(Bits, EveryTargetWithFusedMultiplyAdd) {
+  Random random(14);
+  const bool adds_only = GetParam()->rank == 5;
+  for (int i = 0; i < 60 && !HasFailure(); ++i) {
+    const Problem problem = RandomProblem(*GetParam(), GetParam()->rank == 4 ? 70 : 16, random);
+    const Form form = random.Of({Form::kContiguous, Form::kNegative, Form::kChannelsLastView});
+    SCOPED_TRACE(problem.Text() + " " + std::string(NameOf(form)));
+    const TestTensor input = RandomInput(problem, form, random);
+    std::optional<std::vector<uint64_t>> expected;
+    for (const kernels::Target& target : kernels::SupportedTargets()) {
+      // The scalar target's plain loops fuse too; SSE4 and SSSE3 cannot.
+      if (!adds_only && !HasFma(target.name) && target.name != "SCALAR") continue;
+      ASSERT_TRUE(kernels::PinTarget(target.name).ok());
+      const std::vector<uint64_t> bits = RunWhole(problem, input, form, 1);
+      if (!expected) expected = bits;
+      ASSERT_EQ(*expected, bits) << target.name;
+    }
+  }
+}
+
+TEST_P(Bits, IdentityCopiesEveryBit) {
+  Random random(15);
+  for (const DType dtype :
+       {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBFloat16}) {
+    Problem problem = RandomProblem(*GetParam(), 9, random);
+    problem.dtype = dtype;
+    problem.out = problem.in;
+    const double scale = problem.rule == IndexRule::kExact ? 0.0 : random.Of({0.0, 1.0});
+    std::fill(problem.scales.begin(), problem.scales.end(), scale);
+    SCOPED_TRACE(problem.Text());
+    TestTensor input(dtype, problem.InputShape(), Form::kNegative);
+    std::vector<uint64_t> bits(static_cast<size_t>(input.size()));
+    const uint64_t mask = SizeOf(dtype) == 8 ? ~uint64_t{0} : (uint64_t{1} << 8 * SizeOf(dtype)) - 1;
+    for (uint64_t& element : bits) {  // signalling NaNs, -0 and all
+      element = static_cast<uint64_t>(random.Int(INT64_MIN, INT64_MAX)) & mask;
+    }
+    bits[0] = mask ^ (mask >> 1);  // -0
+    input.FillBits(bits);
+    EXPECT_EQ(bits, RunWhole(problem, input, Form::kReversedSpace, 1));
+  }
+}
+
+TEST_P(Bits, TheCallersFloatingPointEnvironmentDoesNotMatter) {
+  Random random(16);
+  for (int i = 0; i < 10 && !HasFailure(); ++i) {
+    const Problem problem = RandomProblem(*GetParam(), 20, random);
+    SCOPED_TRACE(problem.Text());
+    TestTensor input = RandomInput(problem, Form::kContiguous, random);
+    std::vector<double> values = input.Read();
+    for (double& value : values) value *= random.Chance(0.3) ? 1e-38 : 1.0;  // subnormals
+    input.Fill(values);
+    const std::vector<uint64_t> expected = RunWhole(problem, input, Form::kContiguous, 1);
+    std::fesetround(FE_UPWARD);
+    const std::vector<uint64_t> upward = RunWhole(problem, input, Form::kContiguous, 1);
+    const int kept = std::fegetround();
+    std::fesetround(FE_TONEAREST);
+    EXPECT_EQ(kept, FE_UPWARD);
+    EXPECT_EQ(expected, upward);
+  }
+}
+
+}  // namespace
+}  // namespace opscv::testing
