@@ -119,9 +119,15 @@ class Answers(unittest.TestCase):
         case = {**CORNER, "grad_output_shape": [1, 1, 1, 3], "output_size": [1, 3],
                 "data": "ones, nan at [0, 0, 0, 1]", "expect": "torch64", "expect_values": None,
                 "ref": {"sum": 2.0, "absmax": 1.0, "nonfinite": 1}}
-        for align_corners in (True, False):
-            _, answer = make_data.make_case({**case, "align_corners": align_corners})
+        for align_corners, scales in ((True, [2.0, 2.0]), (False, [None, None]), (False, [0.0, 1])):
+            _, answer = make_data.make_case({**case, "align_corners": align_corners,
+                                             "scales": scales})
             self.assertEqual(np.isnan(answer).ravel().tolist(), [False, True, False])
+
+    def test_equal_sizes_with_a_scale_are_no_identity(self):
+        case = {**TIES, "grad_output_shape": [1, 1, 1, 1, 4], "output_size": [1, 1, 4],
+                "scales": [None, None, 1.2], "ref": {"sum": 10.0, "absmax": 7.0, "nonfinite": 0}}
+        self.assertEqual(make_data.make_case(case)[1].ravel().tolist(), [1, 2, 7, 0])
 
     def test_bfloat16_is_rounded_before_the_operator_sees_it(self):
         ref = {"sum": 514.0, "absmax": 514.0, "nonfinite": 0}
@@ -133,7 +139,8 @@ class Answers(unittest.TestCase):
         self.assertEqual(grad.view(np.uint16).ravel().tolist(), [0x4380, 0x4380])
 
     def test_a_wrong_ref_is_refused(self):
-        for key, value in (("sum", 21 + 1e-9), ("absmax", 11 + 1e-9), ("nonfinite", 1), ("sum", math.nan)):
+        for key, value in (("sum", 21 + 1e-9), ("absmax", 11 + 1e-9), ("nonfinite", 1),
+                           ("sum", math.nan)):
             self.refused(TIES, key, ref={**TIES["ref"], key: value})
 
     def test_a_missing_ref_is_refused(self):
@@ -181,7 +188,8 @@ class Command(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         grad = np.load(self.out / "ties" / "grad_output.npy")
         self.assertEqual((grad.dtype, grad.shape), (np.float32, (1, 1, 1, 1, 6)))
-        self.assertEqual(np.load(self.out / "ties" / "expected.npy").ravel().tolist(), [1, 5, 4, 11])
+        expected = np.load(self.out / "ties" / "expected.npy")
+        self.assertEqual((expected.dtype, expected.ravel().tolist()), (np.float64, [1, 5, 4, 11]))
         file = self.out / "half" / "grad_output.npy"
         self.assertIn(b"'descr': '<V2'", file.read_bytes()[:128])
         self.assertEqual(np.load(file).view(np.uint16).ravel().tolist(),
