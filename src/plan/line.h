@@ -22,10 +22,12 @@ struct TargetLine {
   int64_t step_bytes;
 };
 
-// How many pixels, each of how many channels.
+// How many pixels, each of how many channels. Kernels for grouped lines take neighbouring channels;
+// a group may have one channel only, where a box cuts the others off.
 struct LineSize {
   int64_t pixels;
   int64_t channels;
+  bool grouped;
 };
 
 // Whether neighbouring elements of the tensor's rows touch.
@@ -33,8 +35,8 @@ struct LineSize {
   return tensor.shape[kW] <= 1 || tensor.stride_bytes[kW] == element_bytes;
 }
 
-// Runs a row kernel over a line: in one call where its pixels touch in both places or are single
-// elements, else pixel by pixel. `args` comes with everything but src, dst, steps and n.
+// Runs a row kernel over a line: in one call where its pixels touch in both places or are not
+// grouped, else pixel by pixel. `args` comes with everything but src, dst, steps and n.
 template <typename Kernel, typename Args>
 void RunOnLine(Kernel kernel, Args args, int64_t src_element_bytes, int64_t dst_element_bytes,
                const SourceLine& src, const TargetLine& dst, const LineSize& size) noexcept {
@@ -42,9 +44,9 @@ void RunOnLine(Kernel kernel, Args args, int64_t src_element_bytes, int64_t dst_
                      dst.step_bytes == size.channels * dst_element_bytes;
   args.src = src.data;
   args.dst = dst.data;
-  if (size.channels == 1 || dense) {
-    args.src_step_bytes = size.channels == 1 ? src.step_bytes : src_element_bytes;
-    args.dst_step_bytes = size.channels == 1 ? dst.step_bytes : dst_element_bytes;
+  if (!size.grouped || dense) {
+    args.src_step_bytes = size.grouped ? src_element_bytes : src.step_bytes;
+    args.dst_step_bytes = size.grouped ? dst_element_bytes : dst.step_bytes;
     args.n = static_cast<size_t>(size.pixels * size.channels);
     kernel(args);
     return;

@@ -116,7 +116,7 @@ void RunSumProgram::SumWindow(const BlockRun& run, const Rows& rows, const Coord
             element_bytes_, along_w_ != nullptr || along_w_groups_ != nullptr ? real_bytes_
                                                                               : element_bytes_,
             {src, spec_.input.stride_bytes[kW]}, dst,
-            {rows.columns.end - rows.columns.begin, rows.channels});
+            {rows.columns.end - rows.columns.begin, rows.channels, groups_});
 }
 
 // Sums the windows along W of a row whose first pixel is input column rows.columns.begin.

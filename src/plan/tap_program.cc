@@ -249,7 +249,7 @@ void TapProgram::AlongW(const Plane& p, const SourceLine& src,
 void TapProgram::ReadRow(const Plane& p, int64_t h, const TargetLine& dst) const noexcept {
   SourceLine row{InputRow(p, h), p.input.step_bytes};
   if (stage_ != nullptr) {
-    const LineSize size{p.columns.end - p.columns.begin, 1};
+    const LineSize size{p.columns.end - p.columns.begin, 1, false};
     const TargetLine staging{p.staging, real_bytes_};
     RunOnLine(stage_,
               kernels::RunRowsArgs{.src = nullptr,
@@ -341,7 +341,7 @@ void TapProgram::RunPlane(const BlockRun& run, int64_t plane, Plane& p) const no
       ReadRow(p, row, dst);
     } else {
       const SourceLine src{InputRow(p, h_->base(row)), p.input.step_bytes};
-      const LineSize size{p.columns.end - p.columns.begin, p.out_size.channels};
+      const LineSize size{p.columns.end - p.columns.begin, p.out_size.channels, groups_};
       const TargetLine strip{p.strip, p.out_size.channels * real_bytes_};
       AlongH(row, src, spec_.input.stride_bytes[kH], h_->delta(row).data(), w_ ? strip : dst, size);
       if (w_) AlongW(p, {strip.data, strip.step_bytes}, dst);
@@ -356,7 +356,7 @@ void TapProgram::RunBlock(const BlockRun& run) const noexcept {
           .input_origin_h = run.buffers.input_origin[kH],
           .columns = InputRange(kW - kD, outputs),
           .outputs = outputs,
-          .out_size = {outputs.end - outputs.begin, run.channels},
+          .out_size = {outputs.end - outputs.begin, run.channels, groups_},
           .staging = scratch,
           .strip = scratch + staging_bytes_};
   for (int64_t plane = run.block.plane_begin; plane < run.block.plane_end; ++plane) {

@@ -24,8 +24,11 @@ std::vector<double> RunOperator(const Problem& problem, const std::vector<double
   TestTensor output(problem.dtype, problem.OutputShape(), Form::kContiguous);
   input.Fill(values);
   const Result<Plan> plan = MakePlan(problem.ToSpec(), input.desc(), output.desc());
-  EXPECT_TRUE(plan.has_value()) << plan.error().message();
-  if (plan) EXPECT_TRUE(plan->Run(input.data(), output.data()).ok());
+  if (!plan) {
+    ADD_FAILURE() << plan.error().message();
+    return {};
+  }
+  EXPECT_TRUE(plan->Run(input.data(), output.data()).ok());
   return output.Read();
 }
 
