@@ -10,7 +10,8 @@ function(opscv_add_test target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS")
   add_executable(${target} ${arg_SOURCES})
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_compile_definitions(${target} PRIVATE OPSCV_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_compile_definitions(${target} PRIVATE OPSCV_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                                               OPSCV_BINARY_DIR="${PROJECT_BINARY_DIR}")
   target_link_libraries(${target} PRIVATE opscv_flags ${arg_LINKS} GTest::gmock GTest::gtest_main)
   gtest_discover_tests(
     ${target}

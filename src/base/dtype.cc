@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
-#include "opscv/spec.h"
 #include "opscv/view.h"
 
 namespace opscv {
@@ -32,18 +31,6 @@ constexpr std::array<DTypeRow, 13> kDTypes = {{{"float64", 8},
 int64_t SizeOf(DType dtype) noexcept { return kDTypes[static_cast<size_t>(dtype)].size; }
 
 std::string_view NameOf(DType dtype) noexcept { return kDTypes[static_cast<size_t>(dtype)].name; }
-
-std::string_view NameOf(IndexRule rule) noexcept {
-  switch (rule) {
-    case IndexRule::kAscend:
-      return "ascend";
-    case IndexRule::kTorchCpu:
-      return "torch_cpu";
-    case IndexRule::kExact:
-      return "exact";
-  }
-  return "";
-}
 
 Dims ContiguousStrides(const Dims& shape) noexcept {
   Dims strides = Dims::Filled(shape.rank(), 1);

@@ -3,16 +3,18 @@
 
 #include <algorithm>
 
-#include "opscv/version.h"
-
-#define OPSCV_TEXT_INNER(x) #x
-#define OPSCV_TEXT(x) OPSCV_TEXT_INNER(x)
-
 namespace opscv {
 
-const char* Version() noexcept {
-  return OPSCV_TEXT(OPSCV_VERSION_MAJOR) "." OPSCV_TEXT(OPSCV_VERSION_MINOR) "." OPSCV_TEXT(
-      OPSCV_VERSION_PATCH);
+std::string_view NameOf(IndexRule rule) noexcept {
+  switch (rule) {
+    case IndexRule::kAscend:
+      return "ascend";
+    case IndexRule::kTorchCpu:
+      return "torch_cpu";
+    case IndexRule::kExact:
+      return "exact";
+  }
+  return "";
 }
 
 Spec& Spec::SetValue(std::string_view name, AttrValue value) {
