@@ -34,7 +34,8 @@ ARROWS = {
     "bench": DOOR,
     "python": DOOR + ["reference/"],
     "examples": ["opscv/", "acl/", "aclnn/", "aclnnop/"],
-    "tests": DOOR + ["reference/", "acl/", "aclnn/", "aclnnop/"],
+    # Tests make values of half types, and are the ones who may change the CPU target.
+    "tests": DOOR + ["reference/", "base/half.h", "kernels/targets.h", "acl/", "aclnn/", "aclnnop/"],
 }
 
 # Tests and benchmarks that lie in a room may look further than the room itself.
