@@ -29,7 +29,8 @@ double CubicKernel(double d);
 inline constexpr double kDropBelow = 1e-9;
 
 // Antialiased bicubic taps. `scale` is the user's out/in factor, <= 0 when not given; it is
-// ignored with align_corners. Requires in > 0 and out > 0.
+// ignored with align_corners. Requires in > 0 and out > 0. A scale far below out/in leaves rows
+// without taps, whose samples are 0.
 TapTable CubicTaps(int64_t in, int64_t out, bool align_corners, double scale);
 
 // Whether an axis of the bicubic operators copies: equal extents, and a scale that is 1, not given

@@ -171,8 +171,8 @@ TEST(NearestSources, EveryOutputHasOneInputOnLongAxes) {
     ExpectPartition(limit, limit - 1, 0, rule);
     ExpectPartition(limit / 3, limit, 0, rule);
     ExpectPartition(limit + 1, limit + 3, 0, rule);
-    ExpectPartition(7, 8 * limit + 9, 0, rule);
-    ExpectPartition(8 * limit + 9, 1001, 0, rule);
+    ExpectPartition(7, 2 * limit + 9, 0, rule);
+    ExpectPartition(2 * limit + 9, 1001, 0, rule);
   }
 }
 

@@ -78,10 +78,12 @@ class Bicubic(unittest.TestCase):
             rng, 400, lambda i, o: rng.choice([None, max(1, round(64 * o / i)) / 64])), TOLERANCE)
 
     def test_any_scale(self):
-        """Arbitrary scales, also far from out/in: kernel values next to zero are dropped."""
+        """Arbitrary scales, also well above out/in: kernel values next to zero are dropped. Scales
+        well below would leave rows without any tap, for which PyTorch reads memory it does not
+        own; every door refuses them."""
         rng = driver.seeded("pytorch bicubic, any scale")
         self.check(self.random_problems(
-            rng, 100, lambda i, o: (o + rng.random()) / i * rng.choice([1, 1, 0.5, 2])), DROPPED)
+            rng, 100, lambda i, o: (o + rng.random()) / i * rng.choice([1, 1, 2])), DROPPED)
 
     def test_align_corners_to_one_sample(self):
         rng = driver.seeded("pytorch bicubic, one sample")
