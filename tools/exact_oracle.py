@@ -56,7 +56,7 @@ def ascend_bounds(n_in, n_out, scale):
     rounded = f32 if max(n_in, n_out) <= 2**21 else (lambda x: Fraction(float(x)))
     s = rounded(Fraction(scale) if scale else Fraction(n_out, n_in))
     return [min(math.ceil(rounded(rounded(i * s) - Fraction(1, 2))), n_out)
-            for i in range(n_in + 1)]
+            for i in range(n_in)] + [n_out]
 
 
 def nearest_sources(n_in, n_out, scale=None, rule="ascend"):
@@ -66,7 +66,7 @@ def nearest_sources(n_in, n_out, scale=None, rule="ascend"):
         return list(range(n_out))
     if rule == "ascend":
         bounds = ascend_bounds(n_in, n_out, scale)
-        return [next((i for i in range(n_in) if bounds[i] <= o < bounds[i + 1]), -1)
+        return [next(i for i in range(n_in) if bounds[i] <= o < bounds[i + 1])
                 for o in range(n_out)]
     if rule == "torch_cpu":  # 1/scale is a double before it is a float
         s = f32(float(1 / Fraction(scale))) if scale else f32(Fraction(n_in, n_out))
@@ -86,7 +86,7 @@ def axis_rows(problem):
     rule = problem.get("rule", "ascend")
     if rule == "ascend" and not all(s is not None and s > 0 for s in scales):
         scales = [None] * len(sizes)
-    return [[[(j, Fraction(1))] if j >= 0 else [] for j in nearest_sources(i, o, s, rule)]
+    return [[[(j, Fraction(1))] for j in nearest_sources(i, o, s, rule)]
             for (i, o), s in zip(sizes, scales)]
 
 

@@ -27,7 +27,9 @@ template <typename T>
 std::vector<int64_t> AscendBounds(int64_t in, int64_t out, double scale) {
   const T used = scale > 0 ? static_cast<T>(scale) : static_cast<T>(out) / static_cast<T>(in);
   std::vector<int64_t> bounds(in + 1);
-  for (int64_t i = 0; i <= in; ++i) bounds[i] = AscendBound<T>(i, used, out);
+  for (int64_t i = 0; i < in; ++i) bounds[i] = AscendBound<T>(i, used, out);
+  // Beyond 2^22 an accepted product may round to out - 0.5 and would lose the last sample.
+  bounds[in] = out;
   return bounds;
 }
 
@@ -121,7 +123,7 @@ std::vector<int64_t> NearestBounds(int64_t in, int64_t out, double scale, IndexR
 
 std::vector<int64_t> NearestSources(int64_t in, int64_t out, double scale, IndexRule rule) {
   RequireUsable(in, out, scale, rule);
-  std::vector<int64_t> sources(out, -1);
+  std::vector<int64_t> sources(out);
   if (IsIdentityNearest(in, out, scale)) {
     for (int64_t o = 0; o < out; ++o) sources[o] = o;
   } else if (rule == IndexRule::kAscend) {

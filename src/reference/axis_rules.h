@@ -40,10 +40,10 @@ bool IsIdentityCubic(int64_t in, int64_t out, bool align_corners, double scale);
 // Whether an axis of the nearest operators copies: equal extents, and a scale of 1 or not given.
 bool IsIdentityNearest(int64_t in, int64_t out, double scale);
 
-// For every output sample the input sample it reads, ascending; -1 where no input sample's window
-// holds it, which only kAscend with a scale that breaks out == floor(in * scale) can bring about.
-// `scale` is the user's out/in factor, <= 0 when not given. An identity axis maps o to o, whatever
-// the rule and the length. Throws std::invalid_argument for kExact with a scale.
+// For every output sample the input sample it reads, ascending. `scale` is the user's out/in
+// factor, <= 0 when not given. The last input sample's window reaches to the end, also where the
+// product in * scale is rounded to below out. An identity axis maps o to o, whatever the rule and
+// the length. Throws std::invalid_argument for kExact with a scale.
 std::vector<int64_t> NearestSources(int64_t in, int64_t out, double scale, IndexRule rule);
 
 // The same map from the other side: input sample i is read by the output samples in

@@ -101,7 +101,7 @@ std::vector<Axis> NearestAxes(const NearestExact3dProblem& p) {
     const double scale = UsedScale(p, a);
     TapTable table{{0}, {}, {}};
     for (int64_t source : NearestSources(p.in[a], p.out[a], scale, p.rule)) {
-      if (source >= 0) table.index.push_back(source);
+      table.index.push_back(source);
       table.begin.push_back(static_cast<int64_t>(table.index.size()));
     }
     table.weight.assign(table.index.size(), 1.0);

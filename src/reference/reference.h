@@ -71,7 +71,6 @@ struct Answer {
 Answer UpsampleBicubic2dAA(const Bicubic2dAAProblem& problem, std::span<const double> x);
 Answer UpsampleBicubic2dAAGrad(const Bicubic2dAAProblem& problem, std::span<const double> grad_out);
 
-// Output samples that no window holds (see NearestSources) are 0.
 Answer UpsampleNearestExact3d(const NearestExact3dProblem& problem, std::span<const double> x);
 Answer UpsampleNearestExact3dGrad(const NearestExact3dProblem& problem,
                                   std::span<const double> grad_out);
