@@ -25,13 +25,23 @@ namespace opscv::kernels {
 
 HWY_EXPORT(TargetBit);
 
-std::vector<Target> SupportedTargets() {
+namespace {
+
+std::vector<Target> DetectTargets() {
   std::vector<Target> targets;
   for (int64_t bits = HWY_TARGETS & (hwy::SupportedTargets() | HWY_STATIC_TARGET); bits != 0;
        bits &= bits - 1) {
     const int64_t bit = bits & -bits;
     targets.push_back({bit, hwy::TargetName(bit)});
   }
+  return targets;
+}
+
+}  // namespace
+
+std::vector<Target> SupportedTargets() {
+  // Asked once, before anything is pinned: every call of Highway's function undoes a pin.
+  static const std::vector<Target> targets = DetectTargets();
   return targets;
 }
 
