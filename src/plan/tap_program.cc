@@ -237,6 +237,7 @@ void TapProgram::AlongW(const Plane& p, const SourceLine& src,
                                        : static_cast<const void*>(&*lanes_float_);
   along_w_({.row = src.data,
             .row_origin = p.columns.begin,
+            .row_end = p.columns.end,
             .table = table,
             .begin = p.outputs.begin,
             .end = p.outputs.end,

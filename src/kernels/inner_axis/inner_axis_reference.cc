@@ -8,7 +8,7 @@ namespace opscv::kernels {
 namespace {
 
 template <typename Types>
-void InnerAxisReference(const InnerAxisArgs& args) noexcept {
+void OneRow(const InnerAxisArgs& args) noexcept {
   using Real = typename Types::SrcType;
   using Dst = typename Types::DstType;
   const auto& table = *static_cast<const LaneTable<Real>*>(args.table);
@@ -25,6 +25,16 @@ void InnerAxisReference(const InnerAxisArgs& args) noexcept {
       return std::fma(weight[k * stride], row[index[k * stride]], total);
     });
     Narrow(sum + Real{0}, ElementAt<Dst>(args.dst, o - args.begin, dst_step));
+  }
+}
+
+template <typename Types>
+void InnerAxisReference(const InnerAxisArgs& args) noexcept {
+  InnerAxisArgs row = args;
+  for (int64_t r = 0; r < args.rows; ++r) {
+    row.row = static_cast<const char*>(args.row) + r * args.row_bytes;
+    row.dst = static_cast<char*>(args.dst) + r * args.dst_row_bytes;
+    OneRow<Types>(row);
   }
 }
 

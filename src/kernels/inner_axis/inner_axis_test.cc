@@ -89,6 +89,7 @@ class Problem {
     const ElementKey key{types_.src, types_.dst, true, unit};
     InnerAxisArgs args{.row = src.data(),
                        .row_origin = samples.begin,
+                       .row_end = samples.end,
                        .table = wide() ? static_cast<const void*>(&lanes_double_) : &lanes_float_,
                        .begin = begin,
                        .end = end,
@@ -116,6 +117,7 @@ class Problem {
     SelectInnerAxis({types_.src, types_.dst})(
         {.row = row_.data(),
          .row_origin = 0,
+         .row_end = table_.columns(),
          .table = wide() ? static_cast<const void*>(&lanes_double_) : &lanes_float_,
          .begin = begin,
          .end = end,
@@ -222,6 +224,7 @@ TEST_P(InnerAxisTest, NanReachesItsReadersOnly) {
         std::vector<float> dst(37, 1.0F);
         SelectInnerAxis({})({.row = row.data(),
                              .row_origin = 0,
+                             .row_end = table.columns(),
                              .table = &lanes,
                              .begin = 0,
                              .end = 37,
@@ -281,7 +284,7 @@ TEST(LaneTable, HoldsTheTable) {
 }
 
 // A vector of any target may be loaded at any lane of a block, whatever the number of rows.
-TEST(LaneTable, PaddingReadsTheBlocksFirstSample) {
+TEST(LaneTable, PaddingReadsTheStartOfItsHalf) {
   const LaneTable<float> lanes = BuildLaneTable<float>(TableOf(19, 3.3, false));
   const LaneBlock& last = lanes.blocks.back();
   ASSERT_TRUE(last.interleaved);
@@ -289,7 +292,9 @@ TEST(LaneTable, PaddingReadsTheBlocksFirstSample) {
   for (int64_t lane = 3; lane < kLaneBlock; ++lane) {
     EXPECT_EQ(lanes.count[static_cast<size_t>(16 + lane)], 0);
     for (int64_t k = 0; k < last.max_taps; ++k) {
-      EXPECT_EQ(lanes.index[static_cast<size_t>(last.first + k * kLaneBlock + lane)], 0);
+      const int64_t place = last.first + k * kLaneBlock + lane;
+      EXPECT_EQ(lanes.index[static_cast<size_t>(place)],
+                lanes.start[static_cast<size_t>(place / kLaneHalf)]);
     }
   }
 }

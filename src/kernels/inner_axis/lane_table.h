@@ -23,7 +23,14 @@ struct LaneBlock {
   // Tap k of row r stands at first + k*kLaneBlock + r. Not so for blocks whose padding would be
   // large: there each row's taps follow each other, from place(r) on.
   bool interleaved = true;
+  // All rows are whole and have as many taps, and each tap of a row lies two samples after the same
+  // tap of the row before: the axis halves here.
+  bool halves = false;
 };
+
+// A half of a block: kLaneBlock / 2 lanes. Starts are kept by halves, so that vectors of 8 and of 16
+// lanes find theirs.
+inline constexpr int64_t kLaneHalf = kLaneBlock / 2;
 
 template <typename Real>
 struct LaneTable {
@@ -31,8 +38,16 @@ struct LaneTable {
   std::vector<LaneBlock> blocks;
   std::vector<int32_t> count;  // taps of each row, padded with zeros to whole blocks
   std::vector<int64_t> place;  // of each row's first tap in the arrays; as long as count
-  std::vector<int32_t> index;  // input sample less the block's base; 0 where a row has no such tap
+  std::vector<int32_t> index;  // input sample less the block's base; where a row has no such tap,
+                               // the start of its half
   std::vector<Real> weight;
+  // The lowest index among the k-th taps of each half of an interleaved block, at place / kLaneHalf
+  // of the half's first lane.
+  std::vector<int32_t> start;
+  // How far above their start indices reach at most, plus one, over vectors of kLaneHalf and of
+  // kLaneBlock lanes: a vector's samples fit in a window of that many.
+  int32_t half_window = 0;
+  int32_t block_window = 0;
 };
 
 // Lays `table` out; Real is float or double.
