@@ -13,6 +13,7 @@
 
 #ifdef OPSCV_PARALLEL_TBB
 #include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/partitioner.h>
 #include <oneapi/tbb/task_arena.h>
@@ -59,8 +60,12 @@ bool RunInOrder(int64_t blocks, const std::atomic<bool>* stop,
 
 bool RunOnThreads(int64_t blocks, int threads, const std::atomic<bool>* stop,
                   FunctionRef<void(int64_t, int)> run) {
+  using oneapi::tbb::global_control;
+  // Threads that oneTBB would not give are not asked for: it complains about that on stderr.
+  const size_t available = global_control::active_value(global_control::max_allowed_parallelism);
   std::atomic<bool> complete = true;
-  oneapi::tbb::task_arena arena(threads);
+  oneapi::tbb::task_arena arena(
+      static_cast<int>(std::min(static_cast<size_t>(threads), available)));
   arena.execute([&] {
     oneapi::tbb::parallel_for(
         oneapi::tbb::blocked_range<int64_t>(0, blocks),

@@ -28,7 +28,7 @@ void Spin(std::chrono::microseconds time) {
 }
 
 TEST(ParallelFor, RunsEveryBlockOnce) {
-  testing::Random random;
+  testing::TracedRandom random;
   for (const int threads : kThreadCounts) {
     for (const int64_t blocks : {int64_t{0}, int64_t{1}, int64_t{2}, random.Int(3, 40),
                                  random.Int(1000, 5000)}) {
@@ -64,6 +64,7 @@ TEST(ParallelFor, SlotsOfRunningBlocksDiffer) {
 
 // Two blocks that wait for each other end only if both run at once.
 TEST(ParallelFor, UsesMoreThanOneThread) {
+  if (DefaultThreads() == 1) return;  // one processor has no second thread to give
   std::atomic<int> arrived = 0;
   std::atomic<bool> met = true;
   ParallelFor(2, 2, nullptr, [&](int64_t, int) {
@@ -87,6 +88,13 @@ TEST(ParallelFor, CallsFromSeveralThreadsAtOnce) {
   }
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(total, 4 * 20 * (50 * 49 / 2));
+}
+
+// More threads than processors is no reason to complain.
+TEST(ParallelFor, PrintsNothing) {
+  ::testing::internal::CaptureStderr();
+  ParallelFor(2000, 1000, nullptr, [](int64_t, int) {});
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
 TEST(ParallelFor, OneThreadRunsInOrderOnTheCaller) {
