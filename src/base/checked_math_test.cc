@@ -24,12 +24,12 @@ std::optional<int64_t> Fit(Int128 value) {
 std::optional<int64_t> Product(std::vector<int64_t> values) { return CheckedProduct(values); }
 
 // Of any size: each number of bits is as likely.
-int64_t AnyInt(testing::Random& random) {
-  return static_cast<int64_t>(random.engine()()) >> random.Int(0, 63);
+int64_t AnyInt(testing::TracedRandom& random) {
+  return static_cast<int64_t>(random.Bits()) >> random.Int(0, 63);
 }
 
 TEST(CheckedMath, AgreesWith128Bits) {
-  testing::Random random;
+  testing::TracedRandom random;
   for (int i = 0; i < 20000; ++i) {
     const int64_t a = AnyInt(random);
     const int64_t b = AnyInt(random);

@@ -57,9 +57,9 @@ TYPED_TEST(HalfTest, NarrowsToNearestEven) {
 }
 
 TYPED_TEST(HalfTest, NarrowsAnyFloat) {
-  testing::Random random;
+  testing::TracedRandom random;
   for (int i = 0; i < 200000; ++i) {
-    ExpectNarrows<TypeParam>(std::bit_cast<float>(static_cast<uint32_t>(random.engine()())));
+    ExpectNarrows<TypeParam>(std::bit_cast<float>(static_cast<uint32_t>(random.Bits())));
   }
 }
 

@@ -1,56 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers for tests whose failures print the seed that repeats them. Knows nothing of what
-// is tested.
+// The tests' random numbers for tests that lie in a room: their failures print the seed by
+// themselves.
 #ifndef OPSCV_BASE_TEST_RANDOM_H_
 #define OPSCV_BASE_TEST_RANDOM_H_
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdlib>
-#include <random>
+#include <limits>
 #include <span>
-#include <string>
+
+#include "tests/support/random.h"
 
 namespace opscv::testing {
 
-// OPSCV_TEST_SEED where it is set, else a new number for every process.
-inline uint64_t TestSeed() {
-  static const uint64_t seed = [] {
-    const char* text = std::getenv("OPSCV_TEST_SEED");
-    return text != nullptr ? std::strtoull(text, nullptr, 10) : uint64_t{std::random_device{}()};
-  }();
-  return seed;
-}
-
-// A local of a test: while it lives, failures say how to repeat its numbers. Two of them in one
-// process draw the same numbers.
-class Random {
+// A local of a test: while it lives, failures say how to repeat its numbers.
+class TracedRandom : public Random {
  public:
-  Random() : trace_(__FILE__, __LINE__, "repeat with OPSCV_TEST_SEED=" + std::to_string(TestSeed())) {}
+  TracedRandom() : Random(0), trace_(__FILE__, __LINE__, SeedTrace()) {}
 
-  // Uniform in [low, high].
-  int64_t Int(int64_t low, int64_t high) {
-    return std::uniform_int_distribution<int64_t>(low, high)(engine_);
-  }
-  double Real(double low, double high) {
-    return std::uniform_real_distribution<double>(low, high)(engine_);
-  }
-  double Normal() { return normal_(engine_); }
   bool OneIn(int64_t n) { return Int(1, n) == 1; }
-  template <typename T, size_t kExtent>
-  const T& Of(std::span<T, kExtent> values) {
-    return values[static_cast<size_t>(Int(0, static_cast<int64_t>(values.size()) - 1))];
+  // 64 random bits.
+  uint64_t Bits() {
+    using Limits = std::numeric_limits<int64_t>;
+    return static_cast<uint64_t>(Int(Limits::min(), Limits::max()));
   }
+  using Random::Of;
   template <typename Values>
   const auto& Of(const Values& values) {
-    return Of(std::span(values));
+    const std::span span(values);
+    return span[static_cast<size_t>(Int(0, static_cast<int64_t>(span.size()) - 1))];
   }
-  std::mt19937_64& engine() { return engine_; }
 
  private:
-  std::mt19937_64 engine_{TestSeed()};
-  std::normal_distribution<double> normal_;
   ::testing::ScopedTrace trace_;
 };
 

@@ -15,7 +15,7 @@ using opscv::testing::FloatsAroundHalves;
 using opscv::testing::FormatOf;
 using opscv::testing::OracleRound;
 using opscv::testing::OracleValue;
-using testing::Random;
+using testing::TracedRandom;
 using testing::SameValue;
 
 OPSCV_TEST_ON_EACH_TARGET(ConvertTest);
@@ -82,9 +82,9 @@ void CheckBackAndForth() {
 }
 
 std::vector<float> RandomFloats() {
-  Random random;
+  TracedRandom random;
   std::vector<float> floats(200003);
-  for (float& x : floats) x = std::bit_cast<float>(static_cast<uint32_t>(random.engine()()));
+  for (float& x : floats) x = std::bit_cast<float>(static_cast<uint32_t>(random.Bits()));
   return floats;
 }
 

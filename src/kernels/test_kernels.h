@@ -26,7 +26,7 @@ namespace opscv::kernels::testing {
 using opscv::testing::Flush;
 using opscv::testing::GuardedArena;
 using opscv::testing::kBothFlush;
-using opscv::testing::Random;
+using opscv::testing::TracedRandom;
 using opscv::testing::SameValue;
 
 // Runs a test once for every target of this machine, pinned while the test runs.
@@ -119,7 +119,7 @@ inline void Encode(DType dtype, double value, void* to) {
 
 enum class Content { kNormal, kSpecial };
 
-inline double RandomValue(Random& random, Content content) {
+inline double RandomValue(TracedRandom& random, Content content) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr std::array<double, 16> kSpecials = {
       0.0,     -0.0, 1.0,     -1.0,    0x1p-149, -0x1p-130, 0x1p-24, -0x1p-14,
@@ -132,7 +132,7 @@ inline double RandomValue(Random& random, Content content) {
 // Encoded random elements, many times cheaper to copy than to draw.
 class Pool {
  public:
-  Pool(Random& random, DType dtype, Content content)
+  Pool(TracedRandom& random, DType dtype, Content content)
       : size_(static_cast<size_t>(SizeOf(dtype))), bytes_(kCount * size_) {
     for (size_t i = 0; i < kCount; ++i) {
       Encode(dtype, RandomValue(random, content), &bytes_[i * size_]);
@@ -140,7 +140,7 @@ class Pool {
   }
 
   // Fills `count` elements `step_bytes` apart, from a random place of the pool on.
-  void Fill(Random& random, char* to, int64_t count, int64_t step_bytes) const {
+  void Fill(TracedRandom& random, char* to, int64_t count, int64_t step_bytes) const {
     const auto first = static_cast<size_t>(random.Int(0, kCount - 1));
     for (int64_t i = 0; i < count; ++i) {
       const size_t at = (first + static_cast<size_t>(i)) % kCount * size_;

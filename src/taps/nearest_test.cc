@@ -13,7 +13,7 @@
 namespace opscv::taps {
 namespace {
 
-using testing::Random;
+using testing::TracedRandom;
 
 constexpr IndexRule kRules[] = {IndexRule::kAscend, IndexRule::kTorchCpu, IndexRule::kExact};
 
@@ -73,7 +73,7 @@ void ExpectAll(const NearestAxis& axis) {
 }
 
 // A multiplier with out == floor(in * multiplier), or just below a whole number that `out` is.
-NearestAxis ScaledAxis(Random& random, int64_t largest) {
+NearestAxis ScaledAxis(TracedRandom& random, int64_t largest) {
   NearestAxis axis;
   axis.in = random.Int(1, largest);
   axis.out = random.Int(1, largest);
@@ -103,19 +103,19 @@ TEST(NearestBounds, IsTheReferenceOnAllSmallSizes) {
 }
 
 TEST(NearestBounds, IsTheReferenceOnRandomSizes) {
-  Random random;
+  TracedRandom random;
   for (int i = 0; i < 300; ++i) ExpectAll({.in = random.Int(1, 3000), .out = random.Int(1, 3000)});
 }
 
 TEST(NearestBounds, IsTheReferenceWithScales) {
-  Random random;
+  TracedRandom random;
   for (int i = 0; i < 600; ++i) ExpectAll(ScaledAxis(random, i < 300 ? 40 : 3000));
 }
 
 // Where the ascend rule leaves float for double.
 TEST(NearestBounds, IsTheReferenceAroundTheFloatLimit) {
   constexpr int64_t kLimit = int64_t{1} << 21;
-  Random random;
+  TracedRandom random;
   for (const int64_t extent : {kLimit - 1, kLimit, kLimit + 1}) {
     const int64_t other = random.Int(2, random.OneIn(2) ? 1000 : kLimit);
     for (const IndexRule rule : kRules) {
@@ -127,7 +127,7 @@ TEST(NearestBounds, IsTheReferenceAroundTheFloatLimit) {
 
 // Where o + 0.5 and the extents themselves no longer fit a float.
 TEST(NearestBounds, IsTheReferenceBeyondFloats) {
-  Random random;
+  TracedRandom random;
   const int64_t out = (int64_t{1} << 24) + random.Int(1, 1000);
   for (const IndexRule rule : kRules) {
     ExpectIsReference({.in = random.Int(1, 100), .out = out}, rule);
@@ -137,7 +137,7 @@ TEST(NearestBounds, IsTheReferenceBeyondFloats) {
 }
 
 TEST(NearestBounds, ScalesBeyondFloats) {
-  Random random;
+  TracedRandom random;
   NearestAxis axis{.in = random.Int(4000000, 5000000)};
   axis.multiplier = random.Real(3.5, 4.5);
   axis.out = static_cast<int64_t>(static_cast<double>(axis.in) * axis.multiplier);

@@ -14,7 +14,7 @@
 namespace opscv::taps {
 namespace {
 
-using testing::Random;
+using testing::TracedRandom;
 
 TapTable Build(const Axis& axis) { return BuildTaps(axis, Filter::kCubicAntialias); }
 
@@ -25,7 +25,7 @@ std::string Say(const Axis& axis) {
 }
 
 // Any axis that an operator admits: the multiplier, where there is one, fits the sizes.
-Axis RandomAxis(Random& random, int64_t largest) {
+Axis RandomAxis(TracedRandom& random, int64_t largest) {
   Axis axis;
   axis.in = random.Int(1, random.OneIn(4) ? 4 : largest);
   axis.out = random.Int(1, random.OneIn(4) ? 4 : largest);
@@ -99,7 +99,7 @@ void ExpectIsReference(const Axis& axis) {
 }
 
 TEST(BuildTaps, IsTheReference) {
-  Random random;
+  TracedRandom random;
   for (int i = 0; i < 400; ++i) ExpectIsReference(RandomAxis(random, 300));
   for (int i = 0; i < 10; ++i) ExpectIsReference(RandomAxis(random, 20000));
 }
@@ -114,7 +114,7 @@ TEST(BuildTaps, IsTheReferenceOnAllSmallSizes) {
 }
 
 TEST(BuildTaps, TablesAreWellFormed) {
-  Random random;
+  TracedRandom random;
   for (int i = 0; i < 100; ++i) {
     const Axis axis = RandomAxis(random, 200);
     SCOPED_TRACE(Say(axis));
@@ -152,7 +152,7 @@ TEST(IsIdentity, EqualSizesAtScaleOne) {
 }
 
 TEST(Transpose, ListsTheReadersOfEachSample) {
-  Random random;
+  TracedRandom random;
   for (int i = 0; i < 150; ++i) {
     const Axis axis = RandomAxis(random, 200);
     SCOPED_TRACE(Say(axis));
@@ -173,7 +173,7 @@ TEST(Transpose, ListsTheReadersOfEachSample) {
 }
 
 TEST(Transpose, TwiceIsTheTable) {
-  Random random;
+  TracedRandom random;
   for (int i = 0; i < 150; ++i) {
     const Axis axis = RandomAxis(random, 200);
     SCOPED_TRACE(Say(axis));

@@ -17,7 +17,7 @@ using testing::GuardedArena;
 using testing::kBothFlush;
 using testing::kTypePairs;
 using testing::Pool;
-using testing::Random;
+using testing::TracedRandom;
 using testing::Reach;
 
 OPSCV_TEST_ON_EACH_TARGET(InnerAxisTest);
@@ -56,7 +56,7 @@ Samples SamplesOf(const TapTable& table, int64_t begin, int64_t end) {
 // A table in both layouts, and a row of values for it.
 class Problem {
  public:
-  Problem(Random& random, const testing::TypePair& types, const Pool& pool, TapTable table)
+  Problem(TracedRandom& random, const testing::TypePair& types, const Pool& pool, TapTable table)
       : types_(types),
         table_(std::move(table)),
         lanes_float_(BuildLaneTable<float>(table_)),
@@ -69,7 +69,7 @@ class Problem {
   [[nodiscard]] bool wide() const { return types_.src == DType::kFloat64; }
 
   // Outputs [begin, end) by kernel and by plain loops, from the samples they read and no others.
-  void Check(Random& random, int64_t begin, int64_t end, bool same_bits, Flush flush) const {
+  void Check(TracedRandom& random, int64_t begin, int64_t end, bool same_bits, Flush flush) const {
     static GuardedArena sources(size_t{1} << 20);
     static GuardedArena targets(size_t{1} << 20);
     SCOPED_TRACE(std::string(NameOf(types_.src)) + " to " + std::string(NameOf(types_.dst)) +
@@ -146,7 +146,7 @@ class Problem {
 };
 
 void CheckTypes(bool same_bits, Content content, int64_t one_ratio_in) {
-  Random random;
+  TracedRandom random;
   for (const testing::TypePair& types : std::span(kTypePairs).first(testing::kFromCompute)) {
     const Pool pool(random, types.src, content);
     for (const int64_t rows : testing::Widths()) {
@@ -171,7 +171,7 @@ TEST_P(InnerAxisTest, EqualsThePlainLoopsOnSpecialValues) {
 
 // Cut anywhere, by any target: the bits of the whole.
 TEST_P(InnerAxisTest, BoxesHaveTheBitsOfTheWhole) {
-  Random random;
+  TracedRandom random;
   for (const testing::TypePair& types : std::span(kTypePairs).first(testing::kFromCompute)) {
     const Pool pool(random, types.src, Content::kNormal);
     for (const double ratio : kRatios) {
@@ -192,7 +192,7 @@ TEST_P(InnerAxisTest, BoxesHaveTheBitsOfTheWhole) {
 
 // Of the gradient of one sample drawn from the first two of 40: the other rows have no taps.
 TEST_P(InnerAxisTest, RowsWithoutTapsArePlusZero) {
-  Random random;
+  TracedRandom random;
   for (const testing::TypePair& types : std::span(kTypePairs).first(testing::kFromCompute)) {
     const Pool pool(random, types.src, Content::kNormal);
     const TapTable table =
@@ -213,7 +213,7 @@ TEST_P(InnerAxisTest, RowsWithoutTapsArePlusZero) {
 
 // One NaN at a time reaches the rows that have a tap on it and no other, zero products included.
 TEST_P(InnerAxisTest, NanReachesItsReadersOnly) {
-  Random random;
+  TracedRandom random;
   for (const double ratio : {0.5, 1.3, 9.0}) {
     for (const bool transposed : {false, true}) {
       const TapTable table = TableOf(37, ratio, transposed);

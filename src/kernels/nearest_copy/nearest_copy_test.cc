@@ -15,7 +15,7 @@ namespace {
 using testing::Flush;
 using testing::GuardedArena;
 using testing::kBothFlush;
-using testing::Random;
+using testing::TracedRandom;
 using testing::Reach;
 
 struct Case {
@@ -35,7 +35,7 @@ struct Case {
   }
 };
 
-Case RandomCase(Random& random, int64_t element_bytes) {
+Case RandomCase(TracedRandom& random, int64_t element_bytes) {
   Case c{};
   c.element_bytes = element_bytes;
   c.group = random.OneIn(2) ? 1 : random.Int(2, 20);
@@ -53,7 +53,7 @@ Case RandomCase(Random& random, int64_t element_bytes) {
   return c;
 }
 
-void Check(const Case& c, Random& random, Flush flush) {
+void Check(const Case& c, TracedRandom& random, Flush flush) {
   static GuardedArena sources(1 << 20);
   static GuardedArena targets(1 << 20);
   SCOPED_TRACE("elements of " + std::to_string(c.element_bytes) + " bytes, " +
@@ -62,7 +62,7 @@ void Check(const Case& c, Random& random, Flush flush) {
                std::to_string(c.src_step_bytes) + " and " + std::to_string(c.dst_step_bytes));
   const Reach in = Reach(c.group_bytes()).Along(c.groups_in, c.src_step_bytes);
   const std::span<char> src = sources.Take(in.bytes(), flush);
-  for (char& byte : src) byte = static_cast<char>(random.engine()());
+  for (char& byte : src) byte = static_cast<char>(random.Bits());
   const Reach out = Reach(c.group_bytes()).Along(c.n, c.dst_step_bytes);
   const std::span<char> dst = targets.Take(out.bytes(), flush);
   std::fill(dst.begin(), dst.end(), '\x5A');
@@ -84,7 +84,7 @@ void Check(const Case& c, Random& random, Flush flush) {
 }
 
 TEST(NearestCopy, CopiesBytesAndTouchesNoOthers) {
-  Random random;
+  TracedRandom random;
   for (int i = 0; i < 2000; ++i) {
     for (const int64_t element_bytes : {1, 2, 4, 8}) {
       const Case c = RandomCase(random, element_bytes);

@@ -20,7 +20,7 @@ using testing::kSteps;
 using testing::kTermCounts;
 using testing::kTypePairs;
 using testing::Pool;
-using testing::Random;
+using testing::TracedRandom;
 using testing::Reach;
 
 OPSCV_TEST_ON_EACH_TARGET(OuterAxisTest);
@@ -62,7 +62,7 @@ std::string Say(const Case& c) {
 }
 
 // Rows that taps combine: ascending with gaps, or turned as in a ring of rows.
-std::vector<int32_t> RandomDeltas(Random& random, int64_t taps) {
+std::vector<int32_t> RandomDeltas(TracedRandom& random, int64_t taps) {
   std::vector<int32_t> delta(static_cast<size_t>(taps));
   int32_t next = 0;
   for (int32_t& d : delta) {
@@ -75,7 +75,7 @@ std::vector<int32_t> RandomDeltas(Random& random, int64_t taps) {
   return delta;
 }
 
-Case RandomCase(Random& random, const ElementKey& key, int64_t n, int64_t taps) {
+Case RandomCase(TracedRandom& random, const ElementKey& key, int64_t n, int64_t taps) {
   const int64_t src_bytes = SizeOf(key.src);
   const int64_t dst_bytes = SizeOf(key.dst);
   Case c;
@@ -104,7 +104,7 @@ testing::ExactSum Exactly(const Case& c, const char* src, int64_t x) {
   return sum;
 }
 
-void Check(Random& random, const Case& c, const Pool& pool, bool same_bits, Flush flush) {
+void Check(TracedRandom& random, const Case& c, const Pool& pool, bool same_bits, Flush flush) {
   static GuardedArena sources(size_t{4} << 20);
   static GuardedArena targets(size_t{1} << 20);
   SCOPED_TRACE(Say(c));
@@ -132,7 +132,7 @@ void Check(Random& random, const Case& c, const Pool& pool, bool same_bits, Flus
 }
 
 void CheckAllKeys(bool same_bits, Content content, int64_t every_width) {
-  Random random;
+  TracedRandom random;
   for (const testing::TypePair& types : kTypePairs) {
     const Pool pool(random, types.src, content);
     for (const bool src_unit : {true, false}) {
@@ -159,7 +159,7 @@ TEST_P(OuterAxisTest, EqualsThePlainLoopsOnSpecialValues) {
 }
 
 TEST_P(OuterAxisTest, NothingToCombineIsPlusZero) {
-  Random random;
+  TracedRandom random;
   for (const testing::TypePair& types : kTypePairs) {
     for (const int64_t n : {1, 5, 40}) {
       const Case c = RandomCase(random, {types.src, types.dst}, n, 0);

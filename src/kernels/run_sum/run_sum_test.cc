@@ -17,7 +17,7 @@ using testing::kBothFlush;
 using testing::kSteps;
 using testing::kTypePairs;
 using testing::Pool;
-using testing::Random;
+using testing::TracedRandom;
 using testing::Reach;
 
 OPSCV_TEST_ON_EACH_TARGET(RunRowsTest);
@@ -37,7 +37,7 @@ std::string Say(const RowsCase& c) {
          std::to_string(c.args.src_step_bytes) + " and " + std::to_string(c.args.dst_step_bytes);
 }
 
-RowsCase RandomRows(Random& random, const ElementKey& key, int64_t n, int64_t members) {
+RowsCase RandomRows(TracedRandom& random, const ElementKey& key, int64_t n, int64_t members) {
   const int64_t src_bytes = SizeOf(key.src);
   const int64_t dst_bytes = SizeOf(key.dst);
   RowsCase c{.key = key};
@@ -59,7 +59,7 @@ const char* MemberAt(const RowsCase& c, const char* src, int64_t a, int64_t b) {
   return src + a * c.args.outer_bytes + b * c.args.inner_bytes;
 }
 
-void CheckRows(Random& random, RowsCase c, const Pool& pool, Flush flush) {
+void CheckRows(TracedRandom& random, RowsCase c, const Pool& pool, Flush flush) {
   static GuardedArena sources(size_t{8} << 20);
   static GuardedArena targets(size_t{1} << 20);
   SCOPED_TRACE(Say(c));
@@ -93,7 +93,7 @@ void CheckRows(Random& random, RowsCase c, const Pool& pool, Flush flush) {
 }
 
 void CheckAllRows(Content content, int64_t every_width) {
-  Random random;
+  TracedRandom random;
   for (const testing::TypePair& types : kTypePairs) {
     const Pool pool(random, types.src, content);
     for (const bool src_unit : {true, false}) {
@@ -151,7 +151,7 @@ TEST_P(RunRowsTest, SignsOfZero) {
 }
 
 // Windows of random lengths up to `longest`, some of them empty.
-std::vector<int64_t> RandomBounds(Random& random, int64_t rows, int64_t longest) {
+std::vector<int64_t> RandomBounds(TracedRandom& random, int64_t rows, int64_t longest) {
   std::vector<int64_t> bounds = {random.Int(0, 20)};
   for (int64_t row = 0; row < rows; ++row) {
     const int64_t count = random.OneIn(4) ? 0 : random.Int(0, longest);
@@ -164,7 +164,7 @@ constexpr std::array<int64_t, 9> kLongest = {0, 1, 2, 4, 31, 32, 33, 65, 200};
 
 class LanesProblem {
  public:
-  LanesProblem(Random& random, const testing::TypePair& types, const Pool& pool,
+  LanesProblem(TracedRandom& random, const testing::TypePair& types, const Pool& pool,
                std::vector<int64_t> bounds)
       : types_(types),
         bounds_(std::move(bounds)),
@@ -174,7 +174,7 @@ class LanesProblem {
   }
 
   // Outputs [begin, end) by kernel and by plain loops, from the samples they read and no others.
-  void Check(Random& random, int64_t begin, int64_t end, Flush flush) const {
+  void Check(TracedRandom& random, int64_t begin, int64_t end, Flush flush) const {
     static GuardedArena sources(size_t{1} << 20);
     static GuardedArena targets(size_t{1} << 20);
     SCOPED_TRACE(std::string(NameOf(types_.src)) + " to " + std::string(NameOf(types_.dst)) +
@@ -225,7 +225,7 @@ class LanesProblem {
 };
 
 void CheckLanes(Content content) {
-  Random random;
+  TracedRandom random;
   for (const testing::TypePair& types : std::span(kTypePairs).first(testing::kFromCompute)) {
     const Pool pool(random, types.src, content);
     for (const int64_t rows : testing::Widths()) {
@@ -269,7 +269,7 @@ TEST_P(RunLanesTest, SignsOfZero) {
 }
 
 TEST(WindowTable, HoldsTheBounds) {
-  Random random;
+  TracedRandom random;
   for (const int64_t rows : {1, 15, 16, 17, 100}) {
     const std::vector<int64_t> bounds = RandomBounds(random, rows, 50);
     const WindowTable table = BuildWindowTable(bounds);
