@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/cost_model.h"
+
+#include <gtest/gtest.h>
+
+#include "plan/test_plans.h"
+
+namespace opscv::plan {
+namespace {
+
+using testing::TracedRandom;
+
+taps::TapTable Gradient(int64_t in, int64_t out) {
+  return taps::Transpose(taps::BuildTaps({.in = in, .out = out}, taps::Filter::kCubicAntialias));
+}
+
+// Rows of 68 taps: more than the ring of rows holds.
+TEST(RowsFirst, AlwaysForLongHTables) {
+  const taps::TapTable h = Gradient(10, 170);
+  ASSERT_GT(h.max_taps(), kMaxRingTaps);
+  for (const int64_t in : {2, 30, 400}) {
+    for (const int64_t out : {3, 50, 700}) EXPECT_TRUE(RowsFirst(h, Gradient(in, out)));
+  }
+}
+
+// The order is part of the bits: it may follow from axis sizes and nothing else of a problem.
+TEST(RowsFirst, PlansDifferingInAllButSizesTakeTheSamePasses) {
+  TracedRandom random;
+  for (int i = 0; i < 60; ++i) {
+    const testing::Sizes small{.in = {1, random.Int(2, 90), random.Int(2, 90)},
+                               .out = {1, random.Int(2, 90), random.Int(2, 90)}};
+    testing::Sizes large = small;
+    large.n = random.Int(1, 20);
+    large.c = random.Int(2, 20);
+    const Direction direction = random.OneIn(2) ? Direction::kForward : Direction::kBackward;
+    const auto passes = [&](const testing::Sizes& sizes, DType dtype, bool channels_last) {
+      const std::string text =
+          testing::MustPlan(testing::MakeSpec(Method::kTaps, direction, dtype, sizes, channels_last))
+              ->Describe();
+      return text.substr(0, text.find("intermediate"));
+    };
+    const std::string expected = passes(small, DType::kFloat32, false);
+    for (const DType dtype : testing::kDTypes) {
+      for (const bool channels_last : {false, true}) {
+        ASSERT_EQ(passes(large, dtype, channels_last), expected);
+      }
+    }
+  }
+}
+
+// One image row of output costs all of H first; a shrink along W leaves little for H to do.
+TEST(RowsFirst, TakesTheCheaperOrder) {
+  EXPECT_TRUE(RowsFirst(Gradient(8, 100), Gradient(100, 101)));
+  EXPECT_FALSE(RowsFirst(Gradient(100, 101), Gradient(8, 400)));
+}
+
+TEST(TilePixels, IsAllPixelsWhereTheyFit) {
+  EXPECT_EQ(TilePixels(1000, 1, 0), 1000);
+  EXPECT_EQ(TilePixels(1000, 1, 8), 1000);
+  EXPECT_EQ(TilePixels(1, 3, 1 << 30), 1);
+}
+
+TEST(TilePixels, IsAtLeastOneAndCutOnWholeVectors) {
+  TracedRandom random;
+  for (int i = 0; i < 1000; ++i) {
+    const int64_t pixels = random.Int(1, 1 << random.Int(1, 24));
+    const int64_t channels = random.Int(1, 1 << random.Int(1, 12));
+    const int64_t tile = TilePixels(pixels, channels, random.Int(0, 1 << random.Int(1, 24)));
+    EXPECT_GE(tile, 1);
+    EXPECT_LE(tile, pixels);
+    EXPECT_TRUE(tile == pixels || tile % 16 == 0) << tile << " of " << pixels;
+  }
+}
+
+TEST(ChooseBlocks, AreWithinTheOutputAndTallerThanTheOverlap) {
+  TracedRandom random;
+  for (int i = 0; i < 1000; ++i) {
+    const Coords shape = {random.Int(1, 9), random.Int(1, 9), random.Int(1, 4), random.Int(1, 3000),
+                          random.Int(1, 3000)};
+    const int64_t overlap = random.Int(0, 64);
+    const int64_t rows = shape[kD] * shape[kH];
+    const BlockShape blocks = ChooseBlocks(shape, random.OneIn(2), random.Int(1, 8), shape[kW],
+                                           overlap);
+    EXPECT_GE(blocks.planes, 1);
+    EXPECT_GE(blocks.rows, std::min(rows, 4 * overlap));
+    EXPECT_GE(blocks.rows, 1);
+    EXPECT_LE(blocks.rows, rows);
+    EXPECT_EQ(blocks.pixels, shape[kW]);
+  }
+}
+
+}  // namespace
+}  // namespace opscv::plan

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/geometry.h"
+
+#include <gtest/gtest.h>
+
+#include "plan/test_plans.h"
+
+namespace opscv::plan {
+namespace {
+
+using testing::Dense;
+using testing::TracedRandom;
+
+// How often the blocks of a grid cover each element of a tensor.
+std::vector<int> Covered(const Coords& tensor, const Box5& box, const BlockShape& shape,
+                         bool groups) {
+  std::vector<int> counts(static_cast<size_t>(testing::Count(tensor)), 0);
+  const BlockGrid grid(box, shape, groups);
+  const int64_t channels = groups ? box.end[kC] - box.begin[kC] : 1;
+  for (int64_t index = 0; index < grid.size(); ++index) {
+    const Block block = grid[index];
+    for (int64_t plane = block.plane_begin; plane < block.plane_end; ++plane) {
+      for (int64_t row = block.row_begin; row < block.row_end; ++row) {
+        const Coords at = grid.At(plane, row);
+        EXPECT_EQ(at[kW], box.begin[kW]);
+        for (int64_t c = at[kC]; c < at[kC] + channels; ++c) {
+          for (int64_t x = block.pixel_begin; x < block.pixel_end; ++x) {
+            const int64_t offset =
+                (((at[kN] * tensor[kC] + c) * tensor[kD] + at[kD]) * tensor[kH] + at[kH]) *
+                    tensor[kW] + x;
+            ++counts.at(static_cast<size_t>(offset));
+          }
+        }
+      }
+    }
+  }
+  return counts;
+}
+
+std::vector<int> Inside(const Coords& tensor, const Box5& box) {
+  std::vector<int> counts;
+  Coords at{};
+  for (at[kN] = 0; at[kN] < tensor[kN]; ++at[kN]) {
+    for (at[kC] = 0; at[kC] < tensor[kC]; ++at[kC]) {
+      for (at[kD] = 0; at[kD] < tensor[kD]; ++at[kD]) {
+        for (at[kH] = 0; at[kH] < tensor[kH]; ++at[kH]) {
+          for (at[kW] = 0; at[kW] < tensor[kW]; ++at[kW]) {
+            bool inside = true;
+            for (int i = 0; i < kRank; ++i) {
+              const auto dim = static_cast<size_t>(i);
+              inside = inside && at[dim] >= box.begin[dim] && at[dim] < box.end[dim];
+            }
+            counts.push_back(inside ? 1 : 0);
+          }
+        }
+      }
+    }
+  }
+  return counts;
+}
+
+TEST(BlockGrid, CoversTheBoxOnce) {
+  TracedRandom random;
+  for (int i = 0; i < 2000; ++i) {
+    const Coords tensor = {random.Int(1, 3), random.Int(1, 3), random.Int(1, 3), random.Int(1, 6),
+                           random.Int(1, 40)};
+    Box5 box;
+    for (size_t dim = 0; dim < kRank; ++dim) {
+      box.begin[dim] = random.Int(0, tensor[dim] - 1);
+      box.end[dim] = random.Int(box.begin[dim] + (random.OneIn(20) ? 0 : 1), tensor[dim]);
+    }
+    const BlockShape shape{random.Int(1, 5), random.Int(1, 8), random.Int(1, 45)};
+    const bool groups = random.OneIn(2);
+    ASSERT_EQ(Covered(tensor, box, shape, groups), Inside(tensor, box))
+        << "blocks of " << shape.planes << " planes, " << shape.rows << " rows, " << shape.pixels
+        << " pixels";
+    ASSERT_EQ(BlockGrid(box, shape, groups).size() == 0, box.Empty());
+  }
+}
+
+// Whatever the box, so that a vector along W never straddles two blocks.
+TEST(BlockGrid, CutsAlongWFallOnMultiples) {
+  const Box5 box{.begin = {0, 0, 0, 0, 5}, .end = {1, 1, 1, 1, 50}};
+  const BlockGrid grid(box, {.planes = 1, .rows = 1, .pixels = 16}, false);
+  ASSERT_EQ(grid.size(), 4);
+  EXPECT_EQ(grid[0].pixel_begin, 5);
+  EXPECT_EQ(grid[0].pixel_end, 16);
+  EXPECT_EQ(grid[1].pixel_begin, 16);
+  EXPECT_EQ(grid[3].pixel_begin, 48);
+  EXPECT_EQ(grid[3].pixel_end, 50);
+}
+
+TEST(HasChannelGroups, WhereChannelsTouchInBothTensors) {
+  const Coords shape = {2, 3, 1, 4, 5};
+  ResampleSpec spec;
+  const auto groups = [&](bool input_last, bool output_last) {
+    spec.input = Dense(shape, 4, input_last);
+    spec.output = Dense(shape, 4, output_last);
+    return HasChannelGroups(spec);
+  };
+  EXPECT_TRUE(groups(true, true));
+  EXPECT_FALSE(groups(false, true));
+  EXPECT_FALSE(groups(true, false));
+  EXPECT_FALSE(groups(false, false));
+}
+
+// One channel, or channels that are no nearer than pixels, gain nothing from groups.
+TEST(HasChannelGroups, NotForOneChannelOrTouchingPixels) {
+  ResampleSpec spec;
+  spec.input = spec.output = Dense({2, 1, 1, 4, 5}, 4, true);
+  EXPECT_FALSE(HasChannelGroups(spec));
+  spec.input = spec.output = {.shape = {1, 3, 1, 1, 5}, .stride_bytes = {0, 4, 0, 0, 4}};
+  EXPECT_FALSE(HasChannelGroups(spec));
+}
+
+}  // namespace
+}  // namespace opscv::plan

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "base/test_guard.h"
+#include "plan/test_plans.h"
+
+namespace {
+
+// Counts what this program asks operator new for: a run must ask for nothing.
+std::atomic<int64_t> allocations = 0;
+
+void* Allocate(size_t bytes, size_t alignment) {
+  ++allocations;
+  const size_t rounded = (std::max<size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(size_t bytes) { return Allocate(bytes, alignof(std::max_align_t)); }
+void* operator new(size_t bytes, std::align_val_t alignment) {
+  return Allocate(bytes, static_cast<size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace opscv::plan {
+namespace {
+
+using opscv::testing::Flush;
+using opscv::testing::GuardedArena;
+using opscv::testing::kBothFlush;
+using testing::Count;
+using testing::MakeSpec;
+using testing::MustPlan;
+using testing::RandomData;
+using testing::RandomSpec;
+using testing::Say;
+using testing::Sizes;
+using testing::TracedRandom;
+
+constexpr size_t kAlign = 64;
+
+std::vector<char> OutputOf(const ResampleSpec& spec) {
+  return std::vector<char>(static_cast<size_t>(Count(spec.output.shape) * SizeOf(spec.dtype)),
+                           '\x5A');
+}
+
+// Dense tensors: the first byte belongs to the element at coordinates 0.
+RunRequest WholeRun(const Plan& plan, const std::vector<char>& input, std::vector<char>& output,
+                    void* workspace, int threads) {
+  return {.box = plan.OutputBox(),
+          .buffers = {.input = input.data(),
+                      .input_origin = {},
+                      .output = output.data(),
+                      .output_origin = {}},
+          .workspace = workspace,
+          .threads = threads};
+}
+
+std::vector<char> RunWith(const Plan& plan, const std::vector<char>& input, int threads) {
+  std::vector<char> output = OutputOf(plan.spec());
+  GuardedArena workspace(static_cast<size_t>(plan.WorkspaceBytes(threads)));
+  const std::span<char> scratch =
+      workspace.Take(static_cast<size_t>(plan.WorkspaceBytes(threads)), Flush::kEnd);
+  EXPECT_TRUE(plan.Run(WholeRun(plan, input, output, scratch.data(), threads)));
+  return output;
+}
+
+TEST(Plan, AnyNumberOfThreadsGivesTheSameBits) {
+  TracedRandom random;
+  for (int i = 0; i < 25; ++i) {
+    const ResampleSpec spec = RandomSpec(random, 400);
+    SCOPED_TRACE(Say(spec));
+    const std::shared_ptr<const Plan> plan = MustPlan(spec);
+    const std::vector<char> input = RandomData(random, spec.dtype, Count(spec.input.shape));
+    const std::vector<char> expected = RunWith(*plan, input, 1);
+    for (const int threads : {2, 3, 8}) {
+      ASSERT_TRUE(RunWith(*plan, input, threads) == expected) << threads << " threads";
+    }
+  }
+}
+
+// Between guard pages, full of a value that would show: what a run reads of it, it wrote before.
+TEST(Plan, NeedsTheWorkspaceItSaysAndNoMore) {
+  TracedRandom random;
+  for (int i = 0; i < 150; ++i) {
+    const ResampleSpec spec = RandomSpec(random, i < 120 ? 60 : 300);
+    SCOPED_TRACE(Say(spec));
+    const std::shared_ptr<const Plan> plan = MustPlan(spec);
+    const std::vector<char> input = RandomData(random, spec.dtype, Count(spec.input.shape));
+    std::vector<char> expected;
+    for (const int threads : {1, 2, 5}) {
+      const auto bytes = static_cast<size_t>(plan->WorkspaceBytes(threads));
+      ASSERT_EQ(bytes % kAlign, 0u);
+      GuardedArena arena(bytes);
+      for (const Flush flush : kBothFlush) {
+        const std::span<char> workspace = arena.Take(bytes, flush);
+        std::fill(workspace.begin(), workspace.end(), '\xFF');
+        std::vector<char> output = OutputOf(spec);
+        ASSERT_TRUE(plan->Run(WholeRun(*plan, input, output, workspace.data(), threads)));
+        if (expected.empty()) expected = output;
+        ASSERT_TRUE(output == expected) << threads << " threads";
+      }
+    }
+  }
+}
+
+TEST(Plan, RunsOnOneThreadWithoutAllocating) {
+  TracedRandom random;
+  for (int i = 0; i < 60; ++i) {
+    const ResampleSpec spec = RandomSpec(random, 100);
+    SCOPED_TRACE(Say(spec));
+    const std::shared_ptr<const Plan> plan = MustPlan(spec);
+    const std::vector<char> input = RandomData(random, spec.dtype, Count(spec.input.shape));
+    std::vector<char> output = OutputOf(spec);
+    GuardedArena arena(static_cast<size_t>(plan->WorkspaceBytes(1)));
+    const RunRequest request =
+        WholeRun(*plan, input, output, arena.Take(0, Flush::kStart).data(), 1);
+    const int64_t before = allocations;
+    const bool complete = plan->Run(request);
+    EXPECT_EQ(allocations - before, 0);
+    EXPECT_TRUE(complete);
+  }
+}
+
+// At most 4 MiB a thread, or 64 rows of the intermediate where that is more.
+void ExpectBoundedScratch(const ResampleSpec& spec) {
+  SCOPED_TRACE(Say(spec));
+  const std::shared_ptr<const Plan> plan = MustPlan(spec);
+  const int64_t channels = HasChannelGroups(spec) ? spec.input.shape[kC] : 1;
+  const int64_t real = spec.dtype == DType::kFloat64 ? 8 : 4;
+  // Rows of the intermediate are the input's before the pass along W, the output's after it.
+  const int64_t pixels = std::max(spec.input.shape[kW], spec.output.shape[kW]);
+  const int64_t bound = std::max(int64_t{4} << 20, 64 * pixels * channels * real);
+  EXPECT_LE(plan->WorkspaceBytes(1), bound) << plan->Describe();
+  EXPECT_LE(plan->WorkspaceBytes(2), 2 * bound);
+}
+
+TEST(Plan, ScratchIsBoundedOnExtremeShapes) {
+  using Extents = std::array<int64_t, kSpatial>;
+  constexpr std::pair<Extents, Extents> kShapes[] = {
+      {{1, 1 << 16, 16}, {1, 16, 1 << 16}}, {{1, 16, 1 << 16}, {1, 1 << 16, 16}},
+      {{1, 1 << 18, 4}, {1, 3, 4}},         {{1, 4, 1 << 18}, {1, 5, 3}},
+      {{1, 3, 1 << 20}, {1, 4, 1 << 14}},   {{1, 2, 3}, {1, 1 << 16, 5}},
+      {{1, 500, 4000}, {1, 8000, 4100}},    {{1, 8000, 4100}, {1, 500, 4000}},
+      {{1, 340, 340}, {1, 20, 20}},         {{1, 20, 5000}, {1, 320, 5100}},
+      {{1, 1000, 1000}, {1, 61, 1000}},     {{1, 1000, 100000}, {1, 999, 100100}}};
+  for (const auto& [in, out] : kShapes) {
+    for (const Direction direction : {Direction::kForward, Direction::kBackward}) {
+      for (const DType dtype : {DType::kFloat16, DType::kFloat64}) {
+        for (const int64_t channels : {1, 3, 2048}) {
+          for (const bool channels_last : {false, true}) {
+            const Sizes sizes{.n = 1000, .c = channels, .in = in, .out = out};
+            ExpectBoundedScratch(MakeSpec(Method::kTaps, direction, dtype, sizes, channels_last));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Plan, ScratchIsBoundedOnExtremeVolumes) {
+  using Extents = std::array<int64_t, kSpatial>;
+  constexpr std::pair<Extents, Extents> kShapes[] = {{{4, 4, 4}, {1000, 1000, 1 << 18}},
+                                                     {{1, 1, 1}, {1 << 16, 3, 1 << 16}},
+                                                     {{1 << 16, 3, 1 << 16}, {4, 4, 4}},
+                                                     {{100, 100, 5000}, {200, 200, 10000}}};
+  for (const auto& [in, out] : kShapes) {
+    for (const DType dtype : {DType::kFloat16, DType::kFloat64}) {
+      for (const bool channels_last : {false, true}) {
+        const Sizes sizes{.n = 10, .c = 64, .in = in, .out = out};
+        ExpectBoundedScratch(
+            MakeSpec(Method::kNearest, Direction::kBackward, dtype, sizes, channels_last));
+      }
+    }
+  }
+}
+
+// Scratch is a matter of sizes per plane.
+TEST(Plan, ScratchDoesNotGrowWithTheBatch) {
+  TracedRandom random;
+  for (int i = 0; i < 40; ++i) {
+    const Method method = random.OneIn(2) ? Method::kTaps : Method::kNearest;
+    Sizes sizes = testing::RandomSizes(random, method, 60);
+    const auto bytes = [&] {
+      return MustPlan(MakeSpec(method, Direction::kBackward, DType::kFloat32, sizes, false))
+          ->WorkspaceBytes(1);
+    };
+    sizes.n = sizes.c = 1;
+    const int64_t one = bytes();
+    sizes.n = 1000;
+    sizes.c = 50;
+    EXPECT_EQ(bytes(), one);
+  }
+}
+
+TEST(Plan, UsefulThreadsAreAtMostThoseGivenAndTheBlocks) {
+  TracedRandom random;
+  for (int i = 0; i < 50; ++i) {
+    const std::shared_ptr<const Plan> plan = MustPlan(RandomSpec(random, 200));
+    EXPECT_EQ(plan->UsefulThreads(1), 1);
+    int last = 1;
+    for (const int threads : {2, 3, 8, 1000}) {
+      const int useful = plan->UsefulThreads(threads);
+      EXPECT_LE(useful, threads);
+      EXPECT_GE(useful, last);
+      last = useful;
+      EXPECT_EQ(plan->WorkspaceBytes(threads), useful * plan->WorkspaceBytes(1));
+    }
+  }
+  const Sizes tiny{.in = {1, 4, 4}, .out = {1, 8, 8}};
+  EXPECT_EQ(MustPlan(MakeSpec(Method::kTaps, Direction::kForward, DType::kFloat32, tiny, false))
+                ->UsefulThreads(64),
+            1);
+}
+
+TEST(Plan, AStoppedRunSaysSoAndWritesNothing) {
+  TracedRandom random;
+  for (int i = 0; i < 20; ++i) {
+    const ResampleSpec spec = RandomSpec(random, 200);
+    SCOPED_TRACE(Say(spec));
+    const std::shared_ptr<const Plan> plan = MustPlan(spec);
+    const std::vector<char> input = RandomData(random, spec.dtype, Count(spec.input.shape));
+    std::vector<char> output = OutputOf(spec);
+    GuardedArena arena(static_cast<size_t>(plan->WorkspaceBytes(2)));
+    const std::atomic<bool> stop = true;
+    RunRequest request = WholeRun(*plan, input, output, arena.Take(0, Flush::kStart).data(), 2);
+    request.stop = &stop;
+    EXPECT_FALSE(plan->Run(request));
+    EXPECT_TRUE(output == OutputOf(spec));
+  }
+}
+
+TEST(Plan, AnEmptyOutputIsNothingToDo) {
+  for (const Method method : {Method::kTaps, Method::kNearest}) {
+    for (const Direction direction : {Direction::kForward, Direction::kBackward}) {
+      const Sizes sizes{.n = 0, .c = 3, .in = {1, 4, 4}, .out = {1, 6, 7}};
+      const auto plan = MustPlan(MakeSpec(method, direction, DType::kFloat32, sizes, false));
+      EXPECT_EQ(plan->WorkspaceBytes(8), 0);
+      EXPECT_TRUE(plan->Run({.box = plan->OutputBox(), .buffers = {}}));
+      const Box5 input = plan->InputBox(plan->OutputBox());
+      EXPECT_TRUE(input.Empty());
+    }
+  }
+}
+
+// Without a resampling axis every bit arrives, NaN payloads included, for any size of element.
+TEST(Plan, AnIdentityCopiesBits) {
+  TracedRandom random;
+  for (const Method method : {Method::kTaps, Method::kNearest}) {
+    for (const Direction direction : {Direction::kForward, Direction::kBackward}) {
+      for (const DType dtype : testing::kDTypes) {
+        const Sizes sizes{.n = 2, .c = 3, .in = {1, 17, 33}, .out = {1, 17, 33}};
+        ResampleSpec spec = MakeSpec(method, direction, dtype, sizes, false);
+        if (random.OneIn(2)) spec.axes[1].multiplier = 1.0;
+        std::vector<char> input(OutputOf(spec).size());
+        for (char& byte : input) byte = static_cast<char>(random.Bits());
+        EXPECT_TRUE(RunWith(*MustPlan(spec), input, 1) == input) << Say(spec);
+      }
+    }
+  }
+}
+
+// Bytes outside the input box are NaN in the box's run; were one read, bits would differ.
+TEST(Plan, ABoxReadsItsInputBoxAndWritesItself) {
+  TracedRandom random;
+  for (int i = 0; i < 300; ++i) {
+    const ResampleSpec spec = RandomSpec(random, 50);
+    SCOPED_TRACE(Say(spec));
+    const std::shared_ptr<const Plan> plan = MustPlan(spec);
+    const std::vector<char> input = RandomData(random, spec.dtype, Count(spec.input.shape));
+    const std::vector<char> whole = RunWith(*plan, input, 1);
+    Box5 box;
+    for (size_t dim = 0; dim < kRank; ++dim) {
+      box.begin[dim] = random.Int(0, spec.output.shape[dim] - 1);
+      box.end[dim] = random.Int(box.begin[dim] + 1, spec.output.shape[dim]);
+    }
+    const auto copy_box = [&](const Tensor5& tensor, const Box5& part, const std::vector<char>& from,
+                              std::vector<char>& to) {
+      Coords at{};
+      for (at[kN] = part.begin[kN]; at[kN] < part.end[kN]; ++at[kN]) {
+        for (at[kC] = part.begin[kC]; at[kC] < part.end[kC]; ++at[kC]) {
+          for (at[kD] = part.begin[kD]; at[kD] < part.end[kD]; ++at[kD]) {
+            for (at[kH] = part.begin[kH]; at[kH] < part.end[kH]; ++at[kH]) {
+              for (at[kW] = part.begin[kW]; at[kW] < part.end[kW]; ++at[kW]) {
+                const char* source = AddressOf(from.data(), Coords{}, tensor, at);
+                std::memcpy(to.data() + (source - from.data()), source,
+                            static_cast<size_t>(SizeOf(spec.dtype)));
+              }
+            }
+          }
+        }
+      }
+    };
+    std::vector<char> needed(input.size(), '\xFF');
+    copy_box(spec.input, plan->InputBox(box), input, needed);
+    std::vector<char> expected = OutputOf(spec);
+    copy_box(spec.output, box, whole, expected);
+    std::vector<char> output = OutputOf(spec);
+    GuardedArena arena(static_cast<size_t>(plan->WorkspaceBytes(1)));
+    RunRequest request = WholeRun(*plan, needed, output, arena.Take(0, Flush::kStart).data(), 1);
+    request.box = box;
+    ASSERT_TRUE(plan->Run(request));
+    ASSERT_TRUE(output == expected);
+  }
+}
+
+TEST(Plan, InputBoxOfAnEmptyBoxIsEmpty) {
+  const Sizes sizes{.in = {1, 10, 10}, .out = {1, 20, 20}};
+  const auto plan =
+      MustPlan(MakeSpec(Method::kTaps, Direction::kForward, DType::kFloat32, sizes, false));
+  EXPECT_TRUE(plan->InputBox({.begin = {0, 0, 0, 5, 5}, .end = {1, 1, 1, 5, 9}}).Empty());
+}
+
+// Distances within a row of taps are 32-bit numbers: longer windows are refused, not cut.
+TEST(Plan, RefusesWindowsBeyondTables) {
+  const int64_t long_axis = int64_t{1} << 33;
+  const Sizes sizes{.in = {1, 1, long_axis}, .out = {1, 1, 2}};
+  const auto plan =
+      MakePlan(MakeSpec(Method::kTaps, Direction::kForward, DType::kFloat32, sizes, false));
+  ASSERT_FALSE(plan.has_value());
+  EXPECT_EQ(plan.error().code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(plan.error().message().find("axis W"), std::string::npos) << plan.error().message();
+}
+
+}  // namespace
+}  // namespace opscv::plan
