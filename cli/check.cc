@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// opscv check: the engine against the float64 reference on the user's own data.
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/interrupt.h"
+#include "cli/operation.h"
+#include "cli/reference_plane.h"
+
+namespace opscv::cli {
+namespace {
+
+struct CheckOptions {
+  OperatorOptions op;
+  CommonOptions common;
+  std::string input;
+};
+
+struct Worst {
+  double fraction = -1.0;
+  double value = 0.0;
+  double expected = 0.0;
+  Dims at;  // in the output's order of dimensions
+};
+
+// The dimension that holds the channels.
+int ChannelDim(const Operation& operation) {
+  const int rank = operation.output.shape.rank();
+  return operation.job.layout == Layout::kChannelsLast ? rank - 1 : 1;
+}
+
+// The whole of batch item n.
+Box ItemBox(const Dims& shape, int64_t n) {
+  Box box{.begin = Dims::Filled(shape.rank(), 0), .end = shape};
+  box.begin[0] = n;
+  box.end[0] = n + 1;
+  return box;
+}
+
+// One batch item in memory, in the order of the file.
+struct Item {
+  Dims shape;  // N is 1
+  Dims strides;
+  std::vector<char> elements;
+
+  Item(const Storage& storage, DType dtype) : shape(storage.shape) {
+    shape[0] = 1;
+    strides = DenseStridesLike(shape, storage.strides);
+    int64_t bytes = SizeOf(dtype);
+    for (const int64_t extent : shape.values()) bytes *= extent;
+    strides[0] = std::max<int64_t>(bytes, 1);  // beyond all others: items never seem to meet
+    elements.resize(static_cast<size_t>(bytes));
+  }
+};
+
+// Coordinates of element number `element` of plane (n, c), counted in the order of the dimensions.
+Dims At(const Dims& shape, int channel_dim, int64_t n, int64_t c, int64_t element) {
+  Dims at = shape;
+  for (int i = at.rank() - 1; i > 0; --i) {
+    if (i == channel_dim) continue;
+    at[i] = element % shape[i];
+    element /= shape[i];
+  }
+  at[0] = n;
+  at[channel_dim] = c;
+  return at;
+}
+
+std::vector<double> PlaneOf(const Item& item, DType dtype, int channel_dim, int64_t c) {
+  int64_t count = 1;
+  for (int i = 1; i < item.shape.rank(); ++i) count *= i == channel_dim ? 1 : item.shape[i];
+  std::vector<double> values(static_cast<size_t>(count));
+  for (int64_t element = 0; element < count; ++element) {
+    const Dims at = At(item.shape, channel_dim, 0, c, element);
+    int64_t offset = 0;
+    for (int i = 0; i < at.rank(); ++i) offset += at[i] * item.strides[i];
+    values[static_cast<size_t>(element)] = ToDouble(dtype, &item.elements[offset * SizeOf(dtype)]);
+  }
+  return values;
+}
+
+class Checker {
+ public:
+  explicit Checker(Operation& operation)
+      : operation_(operation),
+        dtype_(operation.job.dtype),
+        // Judges the whole call before anything is allocated by its sizes.
+        plan_(PlanJob(operation.job, operation.input.storage, operation.output)),
+        in_(operation.input.storage, dtype_),
+        out_(operation.output, dtype_) {
+    Storage input = operation.input.storage;
+    Storage output = operation.output;
+    input.strides = in_.strides;
+    output.strides = out_.strides;
+    plan_ = PlanJob(operation.job, input, output);
+  }
+
+  void Run() {
+    for (int64_t n = 0; n < operation_.output.shape[0]; ++n) CheckItem(n);
+  }
+
+  [[nodiscard]] const Worst& worst() const { return worst_; }
+  [[nodiscard]] double seconds() const { return seconds_; }
+
+ private:
+  void CheckItem(int64_t n) {
+    ThrowIfInterrupted();
+    const Box from = ItemBox(operation_.input.storage.shape, n);
+    ReadBox(operation_.input, from, dtype_, in_.strides, in_.elements.data());
+    seconds_ += RunBoxTimed(plan_, operation_.job, ItemBox(operation_.output.shape, n),
+                            in_.elements.data(), from.begin, out_.elements.data());
+    const int channel_dim = ChannelDim(operation_);
+    for (int64_t c = 0; c < out_.shape[channel_dim]; ++c) {
+      ThrowIfInterrupted();
+      Compare(ReferencePlane(operation_, PlaneOf(in_, dtype_, channel_dim, c)),
+              PlaneOf(out_, dtype_, channel_dim, c), n, c);
+    }
+  }
+
+  void Compare(const reference::Answer& answer, const std::vector<double>& actual, int64_t n,
+               int64_t c) {
+    const reference::Type type = ReferenceType(dtype_);
+    for (size_t i = 0; i < actual.size(); ++i) {
+      const auto element = static_cast<int64_t>(i);
+      const double fraction = reference::ErrorFraction(type, actual[i], answer.value[i],
+                                                       answer.magnitude[i], answer.TapsOf(element));
+      if (fraction <= worst_.fraction) continue;
+      worst_ = {.fraction = fraction,
+                .value = actual[i],
+                .expected = answer.value[i],
+                .at = At(operation_.output.shape, ChannelDim(operation_), n, c, element)};
+    }
+  }
+
+  Operation& operation_;
+  DType dtype_;
+  Plan plan_;
+  Item in_;
+  Item out_;
+  Worst worst_;
+  double seconds_ = 0.0;
+};
+
+Exit Check(const CheckOptions& options) {
+  Operation operation = Prepare(options.op, options.common, options.input);
+  Checker checker(operation);
+  checker.Run();
+  const Worst& worst = checker.worst();
+  const double fraction = std::max(worst.fraction, 0.0);
+  const bool kept = fraction <= 1.0;
+  const double rate =
+      checker.seconds() > 0.0 ? BytesMoved(operation) / checker.seconds() / 1e9 : 0.0;
+
+  Json json = DescribeJson(operation);
+  json["milliseconds"] = checker.seconds() * 1e3;
+  json["gigabytes_per_second"] = rate;
+  json["bound_kept"] = kept;
+  std::string text = fmt::format("{}  {:.3f} ms  {:.2f} GB/s\n", DescribeText(operation),
+                                 checker.seconds() * 1e3, rate);
+  if (worst.fraction < 0.0) {
+    text += "nothing to check: the output is empty";
+  } else {
+    json["error_over_bound"] = std::isfinite(fraction) ? Json(fraction) : Json("infinite");
+    json["worst_at"] = std::vector<int64_t>(worst.at.values().begin(), worst.at.values().end());
+    json["value"] = worst.value;
+    json["reference"] = worst.expected;
+    text +=
+        fmt::format("largest error: {:.4f} of the bound, at {}: got {}, reference {}: {}", fraction,
+                    ShapeText(worst.at), worst.value, worst.expected, kept ? "kept" : "BROKEN");
+  }
+  Print(options.common, json, text);
+  return kept ? Exit::kOk : Exit::kFailedCheck;
+}
+
+}  // namespace
+
+void AddCheck(CLI::App& app, Action& action) {
+  CLI::App* check = app.add_subcommand("check", "compare an operator with the float64 reference");
+  check->require_subcommand(1);
+  for (const ops::OpInfo* info : AllOperators()) {
+    CLI::App* sub = check->add_subcommand(std::string(info->name), std::string(info->doc));
+    sub->ignore_case();
+    auto options = std::make_shared<CheckOptions>();
+    sub->add_option("--input", options->input, std::string(info->input.doc) + "; a .npy file")
+        ->required()
+        ->type_name("FILE");
+    AddOperatorOptions(*sub, *info, options->op);
+    AddCommonOptions(*sub, options->common);
+    sub->callback([options, &action] { action = [options] { return Check(*options); }; });
+  }
+}
+
+}  // namespace opscv::cli

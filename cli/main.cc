@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command `opscv`: reads the command line, runs one subcommand, turns failures into one line on
+// stderr and an exit status.
+#include <algorithm>
+#include <cstdio>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/interrupt.h"
+#include "ops/registry.h"
+#include "opscv/version.h"
+
+namespace opscv::cli {
+namespace {
+
+int Complain(Exit exit, std::string line) {
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  while (!line.empty() && (line.back() == ' ' || line.back() == '.')) line.pop_back();
+  std::fprintf(stderr, "opscv: %s\n", line.c_str());
+  return static_cast<int>(exit);
+}
+
+// Options may be written with dashes for underscores: --output-size is --output_size.
+std::string Underscored(std::string word) {
+  if (word.rfind("--", 0) != 0) return word;
+  const size_t end = std::min(word.find('='), word.size());
+  std::replace(word.begin() + 2, word.begin() + static_cast<ptrdiff_t>(end), '-', '_');
+  return word;
+}
+
+// A word where a subcommand expects an operator must be one: CLI11 would only call it unexpected.
+void CheckOperatorWord(const CLI::App& app, const std::vector<std::string>& words) {
+  if (words.size() < 2 || words[1].rfind('-', 0) == 0) return;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (sub->get_name() != words[0] || sub->get_require_subcommand_min() == 0) continue;
+    const Result<const ops::OpInfo*> info = ops::FindOperator(words[1]);
+    if (!info) throw UsageFailure("{}", info.error().message());
+  }
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("Resampling operators and their gradients on the CPU.", "opscv");
+  app.set_version_flag("--version", Version());
+  app.require_subcommand(1);
+  Action action;
+  AddRun(app, action);
+  AddCheck(app, action);
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) words.push_back(Underscored(argv[i]));
+  try {
+    CheckOperatorWord(app, words);
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    app.parse(words);
+    WatchSignals();
+    return static_cast<int>(action());
+  } catch (const CLI::Success& done) {  // help and version
+    return app.exit(done);
+  } catch (const CLI::ParseError& error) {
+    return Complain(Exit::kUsage, error.what());
+  } catch (const Failure& failure) {
+    return Complain(failure.exit(), failure.what());
+  } catch (const std::bad_alloc&) {
+    return Complain(Exit::kCannotWrite, "memory could not be allocated");
+  }
+}
+
+}  // namespace
+}  // namespace opscv::cli
+
+int main(int argc, char** argv) { return opscv::cli::Main(argc, argv); }

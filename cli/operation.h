@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// An operator on a file: the input opened, types and shapes settled, nothing computed yet.
+#ifndef OPSCV_CLI_OPERATION_H_
+#define OPSCV_CLI_OPERATION_H_
+
+#include <string>
+
+#include "cli/command.h"
+#include "cli/operator_options.h"
+#include "cli/stream.h"
+#include "cli/tensor_file.h"
+
+namespace opscv::cli {
+
+struct Operation {
+  const ops::OpInfo* info = nullptr;
+  Job job;
+  TensorInput input;
+  Storage output;      // as it will be computed
+  int added_dims = 0;  // leading dimensions of one element that the file itself lacks
+};
+
+// Opens the input and settles everything that the options say. A file with fewer dimensions than
+// the operator needs gets leading ones of one element, N first.
+[[nodiscard]] Operation Prepare(const OperatorOptions& options, const CommonOptions& common,
+                                const std::string& input_path);
+
+// Begins the output file, with as many dimensions as the input file has.
+[[nodiscard]] TensorOutput CreateOutput(const Operation& operation, const std::string& path);
+
+[[nodiscard]] std::string ShapeText(const Dims& shape);
+
+// Operator, type, shapes: the beginning of every report.
+[[nodiscard]] Json DescribeJson(const Operation& operation);
+[[nodiscard]] std::string DescribeText(const Operation& operation);
+
+// Bytes of input and output together.
+[[nodiscard]] double BytesMoved(const Operation& operation);
+
+}  // namespace opscv::cli
+
+#endif  // OPSCV_CLI_OPERATION_H_

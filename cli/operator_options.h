@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of a subcommand that takes an operator, made from the operator's prototype: nothing
+// here knows an operator or an attribute by name.
+#ifndef OPSCV_CLI_OPERATOR_OPTIONS_H_
+#define OPSCV_CLI_OPERATOR_OPTIONS_H_
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ops/registry.h"
+#include "opscv/spec.h"
+#include "opscv/view.h"
+
+namespace opscv::cli {
+
+// What the command line said about an operator; text until it is read.
+struct OperatorOptions {
+  const ops::OpInfo* info = nullptr;
+  struct Attr {
+    const ops::AttrInfo* info;
+    CLI::Option* option;
+    std::vector<std::string> words;
+  };
+  std::vector<std::unique_ptr<Attr>> attrs;
+  std::string rule;
+  std::string layout;
+  std::string dtype;
+
+  // The call as a Spec: every attribute that was given. UsageFailure where a word is no value of
+  // the attribute's type.
+  [[nodiscard]] Spec ToSpec() const;
+  [[nodiscard]] Layout ToLayout() const;
+  // The type asked for with --dtype.
+  [[nodiscard]] std::optional<DType> ToDType() const;
+};
+
+// The operator's attributes, --rule where it takes one, --layout and --dtype.
+void AddOperatorOptions(CLI::App& app, const ops::OpInfo& info, OperatorOptions& options);
+
+// Layout names of an operator of that rank: channels first, channels last.
+struct LayoutNames {
+  std::string_view first;
+  std::string_view last;
+};
+[[nodiscard]] LayoutNames LayoutNamesOf(int rank);
+
+// Every operator of the registry.
+[[nodiscard]] std::vector<const ops::OpInfo*> AllOperators();
+
+}  // namespace opscv::cli
+
+#endif  // OPSCV_CLI_OPERATOR_OPTIONS_H_

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/output_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "cli/failure.h"
+
+namespace opscv::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileSink final : public ByteSink {
+ public:
+  FileSink(OutputFile file, int64_t begin) : file_(std::move(file)), begin_(begin) {}
+  void Write(int64_t offset, std::span<const char> bytes) override {
+    file_.Write(begin_ + offset, bytes);
+  }
+  void Commit() override { file_.Commit(); }
+
+ private:
+  OutputFile file_;
+  int64_t begin_;
+};
+
+Failure CannotWrite(const std::string& path) {
+  return WriteFailure("{}: cannot be written: {}", path, std::strerror(errno));
+}
+
+// What the rename must replace: the file that a link leads to, not the link.
+std::string TargetOf(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) return path;
+  if (!fs::is_regular_file(status)) {
+    throw WriteFailure("{}: must be a regular file or a new name, got {}", path,
+                       fs::is_directory(status) ? "a directory" : "something else");
+  }
+  const fs::path target = fs::canonical(path, error);
+  return error ? path : target.string();
+}
+
+// A name beside `target` that says what it is; `number` tells attempts apart.
+std::string NameBeside(const std::string& target, int number) {
+  return fmt::format("{}.{}-{}.part", target, getpid(), number);
+}
+
+constexpr int kAttempts = 100;
+// What open() gives a new file before the umask takes its share.
+constexpr mode_t kMode = 0666;
+
+}  // namespace
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(TargetOf(path_)) {
+  const std::string folder = fs::path(target_).parent_path().string();
+  if (!OpenNameless(folder.empty() ? "." : folder)) OpenBeside();
+}
+
+bool OutputFile::OpenNameless(const std::string& folder) {
+  fd_ = Descriptor(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kMode));
+  return fd_.get() >= 0;
+}
+
+void OutputFile::OpenBeside() {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const std::string name = NameBeside(target_, attempt);
+    fd_ = Descriptor(open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, kMode));
+    if (fd_.get() >= 0) {
+      temporary_ = name;
+      return;
+    }
+    if (errno != EEXIST) break;
+  }
+  throw CannotWrite(path_);
+}
+
+OutputFile::~OutputFile() {
+  if (fd_.get() >= 0 && !temporary_.empty()) unlink(temporary_.c_str());
+}
+
+void OutputFile::Write(int64_t offset, std::span<const char> bytes) {
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t put = pwrite(fd_.get(), bytes.data() + done, bytes.size() - done,
+                               offset + static_cast<int64_t>(done));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) throw CannotWrite(path_);
+    done += static_cast<size_t>(put);
+  }
+}
+
+// A link cannot replace a file but a rename can: the nameless file first gets a name beside.
+void OutputFile::NameIt() {
+  const std::string self = fmt::format("/proc/self/fd/{}", fd_.get());
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const std::string name = NameBeside(target_, attempt);
+    if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      temporary_ = name;
+      return;
+    }
+    if (errno != EEXIST) break;
+  }
+  throw CannotWrite(path_);
+}
+
+void OutputFile::Commit() {
+  // Some file systems tell only here that the disk is full.
+  if (fsync(fd_.get()) != 0 && errno != EINVAL && errno != EROFS) throw CannotWrite(path_);
+  if (temporary_.empty()) NameIt();
+  if (rename(temporary_.c_str(), target_.c_str()) != 0) throw CannotWrite(path_);
+  fd_ = Descriptor();
+  temporary_.clear();
+}
+
+std::unique_ptr<ByteSink> SinkTo(OutputFile file, int64_t begin) {
+  return std::make_unique<FileSink>(std::move(file), begin);
+}
+
+}  // namespace opscv::cli

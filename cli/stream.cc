@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/stream.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <new>
+#include <optional>
+
+#include "base/checked_math.h"
+#include "cli/failure.h"
+#include "cli/interrupt.h"
+
+namespace opscv::cli {
+namespace {
+
+constexpr size_t kAlign = 64;
+
+struct Free {
+  void operator()(char* memory) const { std::free(memory); }
+};
+using Buffer = std::unique_ptr<char, Free>;
+
+Buffer Allocate(int64_t bytes) {
+  const auto size = static_cast<size_t>(RoundUp(std::max<int64_t>(bytes, 1), kAlign));
+  Buffer buffer(static_cast<char*>(std::aligned_alloc(kAlign, size)));
+  if (buffer == nullptr) throw WriteFailure("{} bytes of memory could not be allocated", size);
+  return buffer;
+}
+
+TensorDesc Describe(const Job& job, const Dims& shape, const Dims& strides) {
+  return {.dtype = job.dtype, .shape = shape, .strides = strides, .layout = job.layout};
+}
+
+Plan MakePlanOrFail(const Job& job, const TensorDesc& input, const TensorDesc& output) {
+  Result<Plan> plan = MakePlan(job.spec, input, output);
+  if (plan) return *std::move(plan);
+  if (plan.error().code() == StatusCode::kOutOfMemory) {
+    throw WriteFailure("{}", plan.error().message());
+  }
+  throw InputFailure("{}: {}", job.spec.op(), plan.error().message());
+}
+
+int64_t SaturatingProduct(const Dims& extents, int64_t element) {
+  const std::optional<int64_t> count = CheckedProduct(extents.values());
+  const std::optional<int64_t> bytes = count ? CheckedMul(*count, element) : std::nullopt;
+  return bytes.value_or(std::numeric_limits<int64_t>::max() / 4);
+}
+
+// How a run is cut: output boxes of `output` elements read input boxes of at most `input`.
+struct Cut {
+  Dims output;
+  Dims input;
+};
+
+// Along one dimension, the longest input range that any piece of `step` outputs reads.
+int64_t LongestInput(const Plan& plan, int dim, int64_t step) {
+  const Dims& shape = plan.output().shape;
+  int64_t longest = 1;
+  for (int64_t begin = 0; begin < shape[dim]; begin += step) {
+    Box box{.begin = Dims::Filled(shape.rank(), 0), .end = Dims::Filled(shape.rank(), 1)};
+    box.begin[dim] = begin;
+    box.end[dim] = std::min(begin + step, shape[dim]);
+    const Box input = plan.InputBox(box);
+    longest = std::max(longest, input.end[dim] - input.begin[dim]);
+  }
+  return longest;
+}
+
+class Cutter {
+ public:
+  Cutter(const Job& job, const Plan& plan, bool sequential)
+      : job_(job),
+        plan_(plan),
+        sequential_(sequential),
+        order_(OuterToInner(plan.output().strides)) {
+    cut_.output = plan.output().shape;
+    cut_.input = cut_.output;
+    for (int dim = 0; dim < cut_.output.rank(); ++dim) Measure(dim);
+  }
+
+  // Halves the dimension that steps furthest, then the next, until a box fits the memory.
+  Cut Run() {
+    size_t level = 0;
+    while (Bytes() > job_.memory && level < order_.size()) {
+      const int dim = order_[level];
+      if (cut_.output[dim] == 1) {
+        // A sequential input is read in one go only where each box is one range of the file.
+        if (sequential_ && cut_.input[dim] > 1) break;
+        ++level;
+        continue;
+      }
+      cut_.output[dim] = CeilDiv(cut_.output[dim], 2);
+      Measure(dim);
+    }
+    return cut_;
+  }
+
+ private:
+  void Measure(int dim) { cut_.input[dim] = LongestInput(plan_, dim, cut_.output[dim]); }
+  [[nodiscard]] int64_t Bytes() const {
+    const int64_t element = SizeOf(job_.dtype);
+    return SaturatingProduct(cut_.output, element) + SaturatingProduct(cut_.input, element);
+  }
+
+  const Job& job_;
+  const Plan& plan_;
+  bool sequential_;
+  std::vector<int> order_;
+  Cut cut_;
+};
+
+// The boxes of a cut, in the order of the output file.
+class Boxes {
+ public:
+  Boxes(const Dims& shape, const Dims& step, const Dims& strides)
+      : shape_(shape),
+        step_(step),
+        order_(OuterToInner(strides)),
+        at_(Dims::Filled(shape.rank(), 0)),
+        done_(std::any_of(shape.values().begin(), shape.values().end(),
+                          [](int64_t extent) { return extent == 0; })) {}
+
+  [[nodiscard]] bool done() const { return done_; }
+  [[nodiscard]] Box box() const {
+    Box box{.begin = at_, .end = at_};
+    for (int i = 0; i < at_.rank(); ++i) box.end[i] = std::min(at_[i] + step_[i], shape_[i]);
+    return box;
+  }
+  void Next() {
+    for (auto dim = order_.rbegin(); dim != order_.rend(); ++dim) {
+      at_[*dim] += step_[*dim];
+      if (at_[*dim] < shape_[*dim]) return;
+      at_[*dim] = 0;
+    }
+    done_ = true;
+  }
+
+ private:
+  Dims shape_;
+  Dims step_;
+  std::vector<int> order_;
+  Dims at_;
+  bool done_;
+};
+
+int64_t ElementsOf(const Box& box) {
+  int64_t count = 1;
+  for (int i = 0; i < box.begin.rank(); ++i) count *= box.end[i] - box.begin[i];
+  return count;
+}
+
+int64_t OffsetOf(const Storage& storage, const Dims& at) {
+  int64_t offset = 0;
+  for (int i = 0; i < at.rank(); ++i) offset += at[i] * storage.strides[i];
+  return offset;
+}
+
+}  // namespace
+
+Plan PlanJob(const Job& job, const Storage& input, const Storage& output) {
+  return MakePlanOrFail(job, Describe(job, input.shape, input.strides),
+                        Describe(job, output.shape, output.strides));
+}
+
+double RunBoxTimed(const Plan& plan, const Job& job, const Box& box, const char* input,
+                   const Dims& input_origin, char* output) {
+  const auto start = std::chrono::steady_clock::now();
+  const Status status =
+      plan.RunBox(box, input, input_origin, output, {.threads = job.threads, .stop = &StopFlag()});
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  if (status.code() == StatusCode::kCancelled) ThrowIfInterrupted();
+  if (!status.ok()) throw WriteFailure("{}: {}", job.spec.op(), status.message());
+  return time.count();
+}
+
+StreamStats RunStream(const Job& job, TensorInput& input, TensorOutput& output) {
+  const Storage& to = output.storage;
+  const Plan whole = PlanJob(job, input.storage, to);
+  StreamStats stats;
+  Boxes boxes(to.shape, to.shape, to.strides);
+  if (boxes.done()) return stats;
+
+  const Cut cut = Cutter(job, whole, input.bytes->sequential()).Run();
+  // Outer dimensions have one element a box where inner ones are cut: with the file's own strides a
+  // box of the output is one range of it. Input boxes lie densely.
+  const Dims input_strides = DenseStridesLike(cut.input, input.storage.strides);
+  const Plan plan = MakePlanOrFail(job, Describe(job, input.storage.shape, input_strides),
+                                   Describe(job, to.shape, to.strides));
+  const int64_t element = SizeOf(job.dtype);
+  const Buffer source = Allocate(SaturatingProduct(cut.input, element));
+  const Buffer target = Allocate(SaturatingProduct(cut.output, element));
+  const auto total = static_cast<double>(ElementsOf({Dims::Filled(to.shape.rank(), 0), to.shape}));
+  int64_t done = 0;
+  for (boxes = Boxes(to.shape, cut.output, to.strides); !boxes.done(); boxes.Next()) {
+    ThrowIfInterrupted();
+    const Box box = boxes.box();
+    const Box from = plan.InputBox(box);
+    ReadBox(input, from, job.dtype, input_strides, source.get());
+    ThrowIfInterrupted();
+    stats.seconds += RunBoxTimed(plan, job, box, source.get(), from.begin, target.get());
+    output.bytes->Write(OffsetOf(to, box.begin) * element,
+                        {target.get(), static_cast<size_t>(ElementsOf(box) * element)});
+    ++stats.boxes;
+    done += ElementsOf(box);
+    if (job.progress) job.progress(static_cast<double>(done) / total);
+  }
+  return stats;
+}
+
+}  // namespace opscv::cli
