@@ -30,7 +30,7 @@ ARROWS = {
     "src/capi": ["opscv/", "acl/", "aclnn/", "base/", "plan/", "ops/"],
     "src/graph": ["opscv/", "base/", "plan/", "ops/"],
     "include": [],
-    "cli": DOOR + ["reference/"],
+    "cli": DOOR + ["reference/", "base/"],
     "bench": DOOR,
     "python": DOOR + ["reference/"],
     "examples": ["opscv/", "acl/", "aclnn/", "aclnnop/"],
