@@ -188,7 +188,7 @@ void CheckLength(const InputFile& file, const NpyHeader& header, int64_t begin, 
 std::string CodeOf(DType dtype) {
   for (const TypeCode& type : kTypes) {
     if (type.dtype != dtype) continue;
-    return (SizeOf(dtype) == 1 ? "|" : "<") + std::string(type.code);
+    return fmt::format("{}{}", SizeOf(dtype) == 1 ? '|' : '<', type.code);
   }
   return "";
 }
