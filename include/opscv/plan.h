@@ -17,6 +17,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "opscv/export.h"
 #include "opscv/spec.h"
@@ -32,6 +33,41 @@ struct RunOptions {
   void* workspace = nullptr;
   // When given and set to true, Run stops before its next block and answers kCancelled.
   const std::atomic<bool>* stop = nullptr;
+};
+
+// One spatial axis, as the forward operator sees it whatever the direction is.
+struct AxisFacts {
+  char name = 'W';       // D, H or W
+  int64_t before = 1;    // samples before the forward operator
+  int64_t after = 1;     // and after it
+  double scale = 1.0;    // samples before per sample after: sample o after it lies over
+                         // scale * (o + 0.5) - 0.5
+  double inverse = 1.0;  // what distances to it are multiplied by: 1 / max(scale, 1)
+  double support = 0.0;  // how far its filter reaches, in samples before; 0 where it has none
+  bool identity = false;
+};
+
+// One pass of the computation; passes run in order.
+struct PassFacts {
+  std::string axes;                // "H", "W" or "DH": what it sums over
+  std::vector<int64_t> most_taps;  // for each of them the most taps of an output sample
+};
+
+// One block of the output, which one thread computes: ranges of its planes (n,c), of its rows (d,h)
+// and of the pixels of a row, counted row-major. Where channels lie side by side, a plane is one n
+// and a pixel all its channels.
+struct BlockFacts {
+  int64_t plane_begin = 0, plane_end = 0;
+  int64_t row_begin = 0, row_end = 0;
+  int64_t pixel_begin = 0, pixel_end = 0;
+};
+
+// What a plan decided, for programs.
+struct PlanFacts {
+  std::vector<AxisFacts> axes;    // those the operator resamples: H, W or D, H, W
+  std::vector<PassFacts> passes;  // none where elements are copied
+  int64_t blocks = 0;
+  std::string target;  // SIMD target of the kernels
 };
 
 // An operator bound to shapes, strides and types, with everything decided that can be decided
@@ -61,6 +97,10 @@ class OPSCV_API Plan {
 
   // What was decided, for people: passes in order, blocks, kernels, scratch. One fact a line.
   [[nodiscard]] std::string Describe() const;
+  // The same for programs.
+  [[nodiscard]] PlanFacts Facts() const;
+  // Block `index` of Facts().blocks.
+  [[nodiscard]] BlockFacts BlockAt(int64_t index) const;
 
  private:
   friend OPSCV_API Result<Plan> MakePlan(const Spec&, const TensorDesc&, const TensorDesc&);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/plan.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <utility>
@@ -90,6 +91,19 @@ const void* PointerAt(const TensorDesc& tensor, const void* data, const Dims& fr
   return static_cast<const char*>(data) + offset * SizeOf(tensor.dtype);
 }
 
+AxisFacts FactsOf(const plan::ResampleSpec& spec, const taps::Axis& axis, char name) {
+  const double scale = taps::ScaleOf(axis);
+  const double widening = std::max(scale, 1.0);
+  const bool filtered = spec.method == plan::Method::kTaps;
+  return {.name = name,
+          .before = axis.in,
+          .after = axis.out,
+          .scale = scale,
+          .inverse = 1.0 / widening,
+          .support = filtered ? taps::SupportOf(spec.filter) * widening : 0.0,
+          .identity = taps::IsIdentity(axis)};
+}
+
 struct Free {
   void operator()(void* memory) const { std::free(memory); }
 };
@@ -174,6 +188,36 @@ Status Plan::RunBox(const Box& output_box, const void* input, const Dims& input_
 }
 
 std::string Plan::Describe() const { return impl_->plan->Describe(); }
+
+PlanFacts Plan::Facts() const {
+  static constexpr std::string_view kNames = "DHW";
+  const plan::ResampleSpec& spec = impl_->plan->spec();
+  PlanFacts facts;
+  const int axes = impl_->input.shape.rank() - 2;
+  for (size_t i = kNames.size() - static_cast<size_t>(axes); i < kNames.size(); ++i) {
+    facts.axes.push_back(FactsOf(spec, spec.axes[i], kNames[i]));
+  }
+  for (const plan::Pass& pass : impl_->plan->Passes()) {
+    PassFacts& last = facts.passes.emplace_back();
+    for (const plan::Pass::Axis& axis : pass.axes) {
+      last.axes += kNames[static_cast<size_t>(axis.axis)];
+      last.most_taps.push_back(axis.most_taps);
+    }
+  }
+  facts.blocks = impl_->plan->blocks();
+  facts.target = impl_->plan->target();
+  return facts;
+}
+
+BlockFacts Plan::BlockAt(int64_t index) const {
+  const plan::Block block = impl_->plan->BlockAt(index);
+  return {.plane_begin = block.plane_begin,
+          .plane_end = block.plane_end,
+          .row_begin = block.row_begin,
+          .row_end = block.row_end,
+          .pixel_begin = block.pixel_begin,
+          .pixel_end = block.pixel_end};
+}
 
 Result<Plan> MakePlan(const Spec& spec, const TensorDesc& input, const TensorDesc& output) {
   Result<ops::OpCall> call = ops::BindCall(spec, input, output);

@@ -29,6 +29,7 @@ class NearestCopyProgram final : public Program {
     return {SourceOf(axis, outputs.begin), SourceOf(axis, outputs.end - 1) + 1};
   }
   void RunBlock(const BlockRun& run) const noexcept override;
+  [[nodiscard]] std::vector<Pass> Passes() const override { return {}; }
   [[nodiscard]] std::vector<std::string> Describe() const override {
     return {fmt::format("copies elements of {} bytes", SizeOf(spec_.dtype))};
   }

@@ -76,8 +76,7 @@ Box5 Plan::InputBox(const Box5& output_box) const {
   }
   for (int axis = 0; axis < kSpatial; ++axis) {
     const int dim = kD + axis;
-    const Range range =
-        program_->InputRange(axis, {output_box.begin[dim], output_box.end[dim]});
+    const Range range = program_->InputRange(axis, {output_box.begin[dim], output_box.end[dim]});
     box.begin[dim] = range.begin;
     box.end[dim] = range.end;
   }
@@ -91,9 +90,7 @@ int Plan::UsefulThreads(int threads) const {
   return static_cast<int>(std::clamp<int64_t>(blocks_, 1, threads));
 }
 
-int64_t Plan::WorkspaceBytes(int threads) const {
-  return scratch_bytes_ * UsefulThreads(threads);
-}
+int64_t Plan::WorkspaceBytes(int threads) const { return scratch_bytes_ * UsefulThreads(threads); }
 
 bool Plan::Run(const RunRequest& request) const noexcept {
   if (program_ == nullptr) return true;
@@ -123,6 +120,25 @@ std::string Plan::Describe() const {
   text += fmt::format("scratch: {} bytes a thread\n", scratch_bytes_);
   text += fmt::format("target: {}\n", target_);
   return text;
+}
+
+std::vector<Pass> Plan::Passes() const {
+  return program_ == nullptr ? std::vector<Pass>() : program_->Passes();
+}
+
+Block Plan::BlockAt(int64_t index) const {
+  return BlockGrid(OutputBox(), program_->Blocks(), groups_)[index];
+}
+
+std::vector<std::string> SupportedTargets() {
+  std::vector<std::string> names;
+  for (const kernels::Target& target : kernels::SupportedTargets()) names.push_back(target.name);
+  return names;
+}
+
+Result<std::string> CurrentTarget() {
+  if (const Status& pin = kernels::ApplyTargetPin(); !pin.ok()) return Unexpected(pin);
+  return kernels::CurrentTarget();
 }
 
 Result<std::shared_ptr<const Plan>> MakePlan(const ResampleSpec& spec) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "plan/program.h"
@@ -41,6 +42,13 @@ class Plan {
   // For people: one fact a line.
   [[nodiscard]] std::string Describe() const;
 
+  // The passes in order.
+  [[nodiscard]] std::vector<Pass> Passes() const;
+  // The blocks that the whole output falls into.
+  [[nodiscard]] int64_t blocks() const { return blocks_; }
+  [[nodiscard]] Block BlockAt(int64_t index) const;
+  [[nodiscard]] const std::string& target() const { return target_; }
+
  private:
   friend Result<std::shared_ptr<const Plan>> MakePlan(const ResampleSpec&);
   Plan(const ResampleSpec& spec, std::unique_ptr<const Program> program);
@@ -56,6 +64,10 @@ class Plan {
 // kInvalidArgument when OPSCV_TARGET is not a known target or an axis is beyond what tables can
 // index, kOutOfMemory when the tables do not fit in memory.
 [[nodiscard]] Result<std::shared_ptr<const Plan>> MakePlan(const ResampleSpec& spec);
+
+// Names of the SIMD targets of this machine, best first, and of the one that plans use now.
+[[nodiscard]] std::vector<std::string> SupportedTargets();
+[[nodiscard]] Result<std::string> CurrentTarget();
 
 }  // namespace opscv::plan
 

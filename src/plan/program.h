@@ -50,6 +50,15 @@ struct Range {
   int64_t end;
 };
 
+// One pass: the axes it sums over (0, 1, 2 for D, H, W) and the most taps of an output along each.
+struct Pass {
+  struct Axis {
+    int axis;
+    int64_t most_taps;
+  };
+  std::vector<Axis> axes;
+};
+
 class Program {
  public:
   virtual ~Program() = default;
@@ -62,6 +71,8 @@ class Program {
   // empty where they read none.
   [[nodiscard]] virtual Range InputRange(int axis, Range outputs) const = 0;
   virtual void RunBlock(const BlockRun& run) const noexcept = 0;
+  // The passes in order; none where elements are copied.
+  [[nodiscard]] virtual std::vector<Pass> Passes() const = 0;
   // For people: one fact a line.
   [[nodiscard]] virtual std::vector<std::string> Describe() const = 0;
 };

@@ -27,6 +27,7 @@ class RunSumProgram final : public Program {
     return {bounds_[axis].At(outputs.begin), bounds_[axis].At(outputs.end)};
   }
   void RunBlock(const BlockRun& run) const noexcept override;
+  [[nodiscard]] std::vector<Pass> Passes() const override;
   [[nodiscard]] std::vector<std::string> Describe() const override;
 
  private:
@@ -174,6 +175,15 @@ void RunSumProgram::RunBlock(const BlockRun& run) const noexcept {
       }
     }
   }
+}
+
+std::vector<Pass> RunSumProgram::Passes() const {
+  std::vector<Pass> passes;
+  if (!bounds_[0].identity() || !bounds_[1].identity()) {
+    passes.push_back({{{0, bounds_[0].Widest()}, {1, bounds_[1].Widest()}}});
+  }
+  if (!bounds_[2].identity()) passes.push_back({{{2, bounds_[2].Widest()}}});
+  return passes;
 }
 
 std::vector<std::string> RunSumProgram::Describe() const {

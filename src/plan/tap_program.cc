@@ -65,6 +65,7 @@ class TapProgram final : public Program {
   [[nodiscard]] int64_t ScratchBytes() const override { return staging_bytes_ + strip_bytes_; }
   [[nodiscard]] Range InputRange(int axis, Range outputs) const override;
   void RunBlock(const BlockRun& run) const noexcept override;
+  [[nodiscard]] std::vector<Pass> Passes() const override;
   [[nodiscard]] std::vector<std::string> Describe() const override;
 
  private:
@@ -363,6 +364,14 @@ void TapProgram::RunBlock(const BlockRun& run) const noexcept {
   for (int64_t plane = run.block.plane_begin; plane < run.block.plane_end; ++plane) {
     RunPlane(run, plane, p);
   }
+}
+
+std::vector<Pass> TapProgram::Passes() const {
+  std::vector<Pass> passes;
+  if (h_) passes.push_back({{{kH - kD, h_->max_taps()}}});
+  if (w_) passes.push_back({{{kW - kD, w_->max_taps()}}});
+  if (!rows_first_) std::reverse(passes.begin(), passes.end());
+  return passes;
 }
 
 std::vector<std::string> TapProgram::Describe() const {
