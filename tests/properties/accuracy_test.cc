@@ -79,7 +79,7 @@ TEST_P(Accuracy, StrongRatiosStayWithinTheBound) {
   }
 }
 
-// operators.md asks more of float32 on normal data than the bound does: 1e-6 of S.
+// On normal data float32 keeps more than the bound promises: 1e-6 of S (docs/accuracy.md).
 TEST_P(Accuracy, Float32OnNormalDataStaysBelowAMillionthOfTheMagnitude) {
   SCOPED_TRACE(SeedTrace());
   Random random(4);
