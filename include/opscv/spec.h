@@ -17,7 +17,8 @@
 
 namespace opscv {
 
-// Which samples a nearest-exact operator ties together where rounding decides (docs/index_rules.md).
+// Which samples a nearest-exact operator ties together where rounding decides
+// (docs/index_rules.md).
 enum class IndexRule : uint8_t {
   kAscend,    // "ascend": the device's formula in float32; the default
   kTorchCpu,  // "torch_cpu": what PyTorch's CPU forward operator reads
@@ -33,7 +34,8 @@ using FloatList = std::vector<double>;
 using AttrValue = std::variant<bool, int64_t, double, IntList, FloatList>;
 
 // An operator's name and its attributes. A later Set of the same name replaces the earlier value.
-//   Spec("UpsampleBicubic2dAAGrad").Set("output_size", {224, 224}).Set("input_size", {8, 3, 512, 512})
+//   Spec("UpsampleBicubic2dAAGrad").Set("output_size", {224, 224}).Set("input_size", {8, 3, 512,
+//   512})
 class Spec {
  public:
   // `op` is the operator's graph name; upper and lower case are the same.
@@ -41,8 +43,7 @@ class Spec {
 
   Spec& Set(std::string_view name, bool value) { return SetValue(name, AttrValue(value)); }
   template <std::integral T>
-    requires(!std::same_as<T, bool>)
-  Spec& Set(std::string_view name, T value) {
+  requires(!std::same_as<T, bool>) Spec& Set(std::string_view name, T value) {
     return SetValue(name, AttrValue(static_cast<int64_t>(value)));
   }
   Spec& Set(std::string_view name, double value) { return SetValue(name, AttrValue(value)); }

@@ -6,12 +6,12 @@
 #ifdef OPSCV_ENABLE_DCHECK
 #include <cstdio>
 #include <cstdlib>
-#define OPSCV_DCHECK(condition)                                                         \
-  do {                                                                                  \
-    if (!(condition)) {                                                                 \
+#define OPSCV_DCHECK(condition)                                                           \
+  do {                                                                                    \
+    if (!(condition)) {                                                                   \
       std::fprintf(stderr, "%s:%d: DCHECK failed: %s\n", __FILE__, __LINE__, #condition); \
-      std::abort();                                                                     \
-    }                                                                                   \
+      std::abort();                                                                       \
+    }                                                                                     \
   } while (false)
 #else
 #define OPSCV_DCHECK(condition) static_cast<void>(sizeof(!(condition)))

@@ -28,7 +28,8 @@ constexpr int kMaxThreads = 1024;
 
 int AffinityThreads() {
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::clamp(CPU_COUNT(&set), 1, kMaxThreads);
+  if (sched_getaffinity(0, sizeof(set), &set) == 0)
+    return std::clamp(CPU_COUNT(&set), 1, kMaxThreads);
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMaxThreads);
 }
 

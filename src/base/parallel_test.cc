@@ -30,8 +30,8 @@ void Spin(std::chrono::microseconds time) {
 TEST(ParallelFor, RunsEveryBlockOnce) {
   testing::TracedRandom random;
   for (const int threads : kThreadCounts) {
-    for (const int64_t blocks : {int64_t{0}, int64_t{1}, int64_t{2}, random.Int(3, 40),
-                                 random.Int(1000, 5000)}) {
+    for (const int64_t blocks :
+         {int64_t{0}, int64_t{1}, int64_t{2}, random.Int(3, 40), random.Int(1000, 5000)}) {
       const auto runs = std::make_unique<std::atomic<int>[]>(static_cast<size_t>(blocks));
       EXPECT_TRUE(ParallelFor(blocks, threads, nullptr, [&](int64_t block, int) {
         ASSERT_GE(block, 0);
@@ -239,7 +239,8 @@ TEST(ParallelFor, BlocksRunInTheDefaultFpEnv) {
   }
 }
 
-// A block may itself spoil the environment of its thread: neither its caller nor a later call sees it.
+// A block may itself spoil the environment of its thread: neither its caller nor a later call sees
+// it.
 TEST(ParallelFor, ABlocksFpEnvDoesNotLeak) {
   for (const int threads : kThreadCounts) {
     ParallelFor(50, threads, nullptr, [](int64_t, int) { std::fesetround(FE_UPWARD); });

@@ -27,11 +27,11 @@ template <typename... Args>
 #define OPSCV_CONCAT(a, b) OPSCV_CONCAT_INNER(a, b)
 
 // Leaves a function returning Status when `expr` is not ok.
-#define OPSCV_RETURN_IF_ERROR(expr)                                   \
-  do {                                                                \
-    if (::opscv::Status opscv_status = (expr); !opscv_status.ok()) {  \
-      return opscv_status;                                            \
-    }                                                                 \
+#define OPSCV_RETURN_IF_ERROR(expr)                                  \
+  do {                                                               \
+    if (::opscv::Status opscv_status = (expr); !opscv_status.ok()) { \
+      return opscv_status;                                           \
+    }                                                                \
   } while (false)
 
 // Leaves a function returning Status or Result when `expr`, a Result, holds no value; otherwise

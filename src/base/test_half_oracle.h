@@ -68,7 +68,8 @@ inline std::vector<float> FloatsAroundHalves(HalfFormat format) {
   const auto add = [&](double x) {
     const auto centre = static_cast<float>(x);
     const float infinity = std::numeric_limits<float>::infinity();
-    for (const float v : {centre, std::nextafter(centre, infinity), std::nextafter(centre, -infinity)}) {
+    for (const float v :
+         {centre, std::nextafter(centre, infinity), std::nextafter(centre, -infinity)}) {
       values.push_back(v);
       values.push_back(-v);
     }

@@ -56,14 +56,14 @@ HWY_INLINE hn::Vec<D> LoadWide(D df, const Float16* from) {
   const auto bits = hn::PromoteTo(du, hn::LoadU(du16, reinterpret_cast<const uint16_t*>(from)));
   const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(du, 0x8000u)));
   const auto magnitude = hn::And(bits, hn::Set(du, 0x7FFFu));
-  const auto scaled =
-      hn::Mul(hn::BitCast(df, hn::ShiftLeft<13>(magnitude)), hn::Set(df, 0x1p112f));
+  const auto scaled = hn::Mul(hn::BitCast(df, hn::ShiftLeft<13>(magnitude)), hn::Set(df, 0x1p112f));
   const auto quiet =
       hn::IfThenElseZero(hn::Gt(magnitude, hn::Set(du, 0x7C00u)), hn::Set(du, 0x00400000u));
   const auto special = hn::Or(hn::Or(hn::Set(du, 0x7F800000u), quiet),
                               hn::ShiftLeft<13>(hn::And(magnitude, hn::Set(du, 0x3FFu))));
   const auto is_special = hn::Gt(magnitude, hn::Set(du, 0x7BFFu));
-  return hn::BitCast(df, hn::Or(sign, hn::IfThenElse(is_special, special, hn::BitCast(du, scaled))));
+  return hn::BitCast(df,
+                     hn::Or(sign, hn::IfThenElse(is_special, special, hn::BitCast(du, scaled))));
 #endif
 }
 
@@ -101,13 +101,13 @@ HWY_INLINE void StoreNarrow(hn::Vec<D> v, [[maybe_unused]] D df, Float16* to) {
   const auto sign = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 0x8000u));
   const auto magnitude = hn::And(bits, hn::Set(du, 0x7FFFFFFFu));
   const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 1u));
-  const auto normal = hn::ShiftRight<13>(
-      hn::Add(hn::Sub(magnitude, hn::Set(du, 0x38000000u - 0xFFFu)), odd));
-  const auto subnormal = hn::Sub(
-      hn::BitCast(du, hn::Add(hn::BitCast(df, magnitude), hn::Set(df, 0.5f))),
-      hn::Set(du, 0x3F000000u));
-  const auto nan = hn::Or(hn::Set(du, 0x7E00u),
-                          hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 0x3FFu)));
+  const auto normal =
+      hn::ShiftRight<13>(hn::Add(hn::Sub(magnitude, hn::Set(du, 0x38000000u - 0xFFFu)), odd));
+  const auto subnormal =
+      hn::Sub(hn::BitCast(du, hn::Add(hn::BitCast(df, magnitude), hn::Set(df, 0.5f))),
+              hn::Set(du, 0x3F000000u));
+  const auto nan =
+      hn::Or(hn::Set(du, 0x7E00u), hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 0x3FFu)));
   auto half = hn::IfThenElse(hn::Lt(magnitude, hn::Set(du, 0x38800000u)), subnormal, normal);
   half = hn::IfThenElse(hn::Gt(magnitude, hn::Set(du, 0x477FEFFFu)), hn::Set(du, 0x7C00u), half);
   half = hn::IfThenElse(hn::Gt(magnitude, hn::Set(du, 0x7F800000u)), nan, half);
@@ -116,7 +116,8 @@ HWY_INLINE void StoreNarrow(hn::Vec<D> v, [[maybe_unused]] D df, Float16* to) {
 #endif
 }
 
-// The first `count` lanes from elements `step_bytes` apart, zeros in the rest; touches nothing else.
+// The first `count` lanes from elements `step_bytes` apart, zeros in the rest; touches nothing
+// else.
 template <typename T, class D>
 HWY_INLINE hn::Vec<D> LoadSteps(D d, const T* from, int64_t step_bytes, size_t count) {
   HWY_ALIGN T lanes[hn::MaxLanes(D())] = {};

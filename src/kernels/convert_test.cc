@@ -15,8 +15,8 @@ using opscv::testing::FloatsAroundHalves;
 using opscv::testing::FormatOf;
 using opscv::testing::OracleRound;
 using opscv::testing::OracleValue;
-using testing::TracedRandom;
 using testing::SameValue;
+using testing::TracedRandom;
 
 OPSCV_TEST_ON_EACH_TARGET(ConvertTest);
 

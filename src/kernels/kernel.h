@@ -13,8 +13,9 @@
 
 namespace opscv::kernels {
 
-// Sums run in blocks of this many terms, counted from the first: a block in the type of computation,
-// the blocks in double (docs/arithmetic.md). Part of the definition of the results' bits.
+// Sums run in blocks of this many terms, counted from the first: a block in the type of
+// computation, the blocks in double (docs/arithmetic.md). Part of the definition of the results'
+// bits.
 inline constexpr size_t kSumBlock = 32;
 
 // The type in which tensors of element type T are computed.

@@ -25,7 +25,8 @@ struct Target {
 // For tests; users pin with the environment variable OPSCV_TARGET.
 [[nodiscard]] Status PinTarget(std::string_view name);
 
-// Obeys OPSCV_TARGET once per process and answers what came of it. Called before the first selector.
+// Obeys OPSCV_TARGET once per process and answers what came of it. Called before the first
+// selector.
 [[nodiscard]] const Status& ApplyTargetPin();
 
 // The name of the target that selectors choose now.

@@ -26,8 +26,8 @@ namespace opscv::kernels::testing {
 using opscv::testing::Flush;
 using opscv::testing::GuardedArena;
 using opscv::testing::kBothFlush;
-using opscv::testing::TracedRandom;
 using opscv::testing::SameValue;
+using opscv::testing::TracedRandom;
 
 // Runs a test once for every target of this machine, pinned while the test runs.
 class OnEachTarget : public ::testing::TestWithParam<Target> {
@@ -51,13 +51,14 @@ inline std::string TargetName(const ::testing::TestParamInfo<Target>& info) {
   return info.param.name;
 }
 
-#define OPSCV_TEST_ON_EACH_TARGET(Suite)                                                    \
-  class Suite : public ::opscv::kernels::testing::OnEachTarget {};                          \
-  INSTANTIATE_TEST_SUITE_P(Targets, Suite,                                                  \
-                           ::testing::ValuesIn(::opscv::kernels::SupportedTargets()),       \
+#define OPSCV_TEST_ON_EACH_TARGET(Suite)                                              \
+  class Suite : public ::opscv::kernels::testing::OnEachTarget {};                    \
+  INSTANTIATE_TEST_SUITE_P(Targets, Suite,                                            \
+                           ::testing::ValuesIn(::opscv::kernels::SupportedTargets()), \
                            ::opscv::kernels::testing::TargetName)
 
-// Source and destination types that kernels take; the first four have a source of the computation's.
+// Source and destination types that kernels take; the first four have a source of the
+// computation's.
 struct TypePair {
   DType src;
   DType dst;
@@ -122,9 +123,10 @@ enum class Content { kNormal, kSpecial };
 inline double RandomValue(TracedRandom& random, Content content) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr std::array<double, 16> kSpecials = {
-      0.0,     -0.0, 1.0,     -1.0,    0x1p-149, -0x1p-130, 0x1p-24, -0x1p-14,
-      65504.0, -3e4, 3.38e38, -3.2e38, kInfinity, -kInfinity,
-      std::numeric_limits<double>::quiet_NaN(), 0x1.FFFFFEp127};
+      0.0,           -0.0,    1.0,       -1.0,       0x1p-149,
+      -0x1p-130,     0x1p-24, -0x1p-14,  65504.0,    -3e4,
+      3.38e38,       -3.2e38, kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN(),
+      0x1.FFFFFEp127};
   if (content == Content::kSpecial && random.OneIn(3)) return random.Of(kSpecials);
   return random.Normal();
 }

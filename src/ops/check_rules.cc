@@ -123,10 +123,9 @@ Status CheckShape(const ResizeCall& call, std::string_view name, const TensorDes
   if (std::equal(expected.begin(), expected.end(), shape.values().begin())) return {};
   const std::string size_name =
       call.backward() ? call.AttrName("input_size") : std::string(call.InputName());
-  const std::string sources =
-      is_after_resize ? fmt::format("N, C of {} and then {}", size_name,
-                                    call.AttrName("output_size"))
-                      : size_name;
+  const std::string sources = is_after_resize ? fmt::format("N, C of {} and then {}", size_name,
+                                                            call.AttrName("output_size"))
+                                              : size_name;
   return InvalidArgument("{} must have the shape given by {}, {}, got {}.", name, sources,
                          ShapeText(expected), ShapeText(shape.values()));
 }
@@ -152,9 +151,8 @@ std::vector<Step> StepsOf(const TensorDesc& tensor) {
   for (int i = 0; i < tensor.shape.rank(); ++i) {
     if (tensor.shape[i] > 1) steps.push_back({std::abs(tensor.strides[i]), tensor.shape[i]});
   }
-  std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
-    return a.stride < b.stride;
-  });
+  std::sort(steps.begin(), steps.end(),
+            [](const Step& a, const Step& b) { return a.stride < b.stride; });
   return steps;
 }
 
@@ -190,7 +188,8 @@ constexpr int64_t kMaxCountedElements = int64_t{1} << 20;
 Status CheckScalesMatchSizes(const ResizeCall& call) {
   const bool takes_no_scale = call.call->info->takes_rule && call.call->rule == IndexRule::kExact;
   for (int axis = 0; axis < call.axes; ++axis) {
-    if (const double given = call.scales[static_cast<size_t>(axis)]; takes_no_scale && given > 0.0) {
+    if (const double given = call.scales[static_cast<size_t>(axis)];
+        takes_no_scale && given > 0.0) {
       return InvalidArgument("{} must not be given with the rule exact, got {}.",
                              call.ScaleName(axis), given);
     }
@@ -274,8 +273,8 @@ bool MayMeet(const TensorDesc& a, const void* a_data, const TensorDesc& b, const
   const uintptr_t a_high = a_address + static_cast<uintptr_t>(a_reach.above);
   const uintptr_t b_high = b_address + static_cast<uintptr_t>(b_reach.above);
   if (a_high <= b_low || b_high <= a_low) return false;
-  // Interleaved views: take the largest stride S on which both agree in having it as their greatest;
-  // within S each view covers one run of bytes, and runs at disjoint places never meet.
+  // Interleaved views: take the largest stride S on which both agree in having it as their
+  // greatest; within S each view covers one run of bytes, and runs at disjoint places never meet.
   const std::vector<Step> a_steps = StepsOf(a);
   const std::vector<Step> b_steps = StepsOf(b);
   if (a_steps.empty() || b_steps.empty()) return true;
@@ -291,10 +290,10 @@ bool MayMeet(const TensorDesc& a, const void* a_data, const TensorDesc& b, const
   const int64_t a_run = run_bytes(a_steps, a);
   const int64_t b_run = run_bytes(b_steps, b);
   const auto distance = static_cast<int64_t>((b_low - a_low) % static_cast<uintptr_t>(period));
-  const auto ahead = b_low >= a_low
-                         ? distance
-                         : period - static_cast<int64_t>((a_low - b_low) %
-                                                         static_cast<uintptr_t>(period));
+  const auto ahead =
+      b_low >= a_low
+          ? distance
+          : period - static_cast<int64_t>((a_low - b_low) % static_cast<uintptr_t>(period));
   return !(a_run <= ahead && ahead + b_run <= period);
 }
 

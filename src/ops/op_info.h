@@ -86,7 +86,8 @@ struct OpInfo {
   std::vector<DType> cpu_dtypes;  // further ones, which the other doors take
   bool takes_rule = false;        // whether an IndexRule means anything to it
   ProductSupport products;
-  // The ordered checks of a call; the first failure is answered. `door` adds what one door asks for.
+  // The ordered checks of a call; the first failure is answered. `door` adds what one door asks
+  // for.
   Status (*validate)(const OpCall& call, const DoorChecks& door) = nullptr;
   // The meaning of a call that `validate` accepted.
   plan::ResampleSpec (*to_spec)(const OpCall& call) = nullptr;

@@ -35,9 +35,8 @@ void ReadScales(const OpCall& call, ResizeCall& result) {
   const auto list = AttrOr<FloatList>(call, "scales", {});
   for (int axis = 0; axis < result.axes; ++axis) {
     const auto i = static_cast<size_t>(axis);
-    result.scales[i] = i < list.size()
-                           ? list[i]
-                           : AttrOr<double>(call, ScaleAttrName(axis, result.axes), 0.0);
+    result.scales[i] =
+        i < list.size() ? list[i] : AttrOr<double>(call, ScaleAttrName(axis, result.axes), 0.0);
   }
 }
 
@@ -104,8 +103,8 @@ double ResizeCall::UsedScale(int axis) const {
   if (align_corners) return 0.0;
   const double scale = scales[static_cast<size_t>(axis)];
   const bool all_or_none = negative_scale_is_none && call->rule != IndexRule::kTorchCpu;
-  const bool all = std::all_of(scales.begin(), scales.begin() + axes,
-                               [](double value) { return value > 0.0; });
+  const bool all =
+      std::all_of(scales.begin(), scales.begin() + axes, [](double value) { return value > 0.0; });
   return scale > 0.0 && (all || !all_or_none) ? scale : 0.0;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every resizing operator's call comes down to, whatever its attributes are called: the form in
-// which check_rules.h judges it.
+// What every resizing operator's call comes down to, whatever its attributes are called: the form
+// in which check_rules.h judges it.
 #ifndef OPSCV_OPS_RESIZE_CALL_H_
 #define OPSCV_OPS_RESIZE_CALL_H_
 
@@ -40,8 +40,8 @@ struct ResizeCall {
   // How messages name input_size, which forward operators do not have.
   [[nodiscard]] std::string InputSizeName(int element) const;
 
-  // The multiplier in use along an axis: 0 where the sizes decide. Nearest operators use scales only
-  // when all are given, except under the rule torch_cpu, which takes each axis for itself.
+  // The multiplier in use along an axis: 0 where the sizes decide. Nearest operators use scales
+  // only when all are given, except under the rule torch_cpu, which takes each axis for itself.
   [[nodiscard]] double UsedScale(int axis) const;
 };
 

@@ -31,17 +31,17 @@ bool RowsFirst(const taps::TapTable& h, const taps::TapTable& w) {
   if (h.max_taps() > kMaxRingTaps) return true;
   const auto h_taps = static_cast<double>(h.total_taps());
   const double w_cost = kInnerTapCost * static_cast<double>(w.total_taps());
-  const double rows_first = h_taps * static_cast<double>(w.columns()) +
-                            static_cast<double>(h.rows()) * w_cost;
-  const double rows_last = static_cast<double>(h.columns()) * w_cost +
-                           h_taps * static_cast<double>(w.rows());
+  const double rows_first =
+      h_taps * static_cast<double>(w.columns()) + static_cast<double>(h.rows()) * w_cost;
+  const double rows_last =
+      static_cast<double>(h.columns()) * w_cost + h_taps * static_cast<double>(w.rows());
   return rows_first <= rows_last;
 }
 
 int64_t TilePixels(int64_t pixels, int64_t channels, int64_t scratch_bytes) {
   const int64_t fitting = kScratchBytes / std::max<int64_t>(scratch_bytes, 1);
-  const int64_t tile = RoundUp(std::max(fitting, CeilDiv(kMinTileElements, channels)),
-                               kTileMultiple);
+  const int64_t tile =
+      RoundUp(std::max(fitting, CeilDiv(kMinTileElements, channels)), kTileMultiple);
   return std::max<int64_t>(std::min(tile, pixels), 1);
 }
 

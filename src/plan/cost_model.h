@@ -17,8 +17,8 @@ inline constexpr int64_t kMaxRingTaps = 64;
 // Whether the pass along H comes before the one along W, where both are needed.
 [[nodiscard]] bool RowsFirst(const taps::TapTable& h, const taps::TapTable& w);
 
-// Pixels of output a block takes along W, where every pixel costs `scratch_bytes` of scratch: all of
-// them if they fit the cache share of one thread.
+// Pixels of output a block takes along W, where every pixel costs `scratch_bytes` of scratch: all
+// of them if they fit the cache share of one thread.
 [[nodiscard]] int64_t TilePixels(int64_t pixels, int64_t channels, int64_t scratch_bytes);
 
 // The blocks of an output of that shape. `row_overlap` is how many rows of work two neighbouring

@@ -34,9 +34,9 @@ TEST(RowsFirst, PlansDifferingInAllButSizesTakeTheSamePasses) {
     large.c = random.Int(2, 20);
     const Direction direction = random.OneIn(2) ? Direction::kForward : Direction::kBackward;
     const auto passes = [&](const testing::Sizes& sizes, DType dtype, bool channels_last) {
-      const std::string text =
-          testing::MustPlan(testing::MakeSpec(Method::kTaps, direction, dtype, sizes, channels_last))
-              ->Describe();
+      const std::string text = testing::MustPlan(testing::MakeSpec(Method::kTaps, direction, dtype,
+                                                                   sizes, channels_last))
+                                   ->Describe();
       return text.substr(0, text.find("intermediate"));
     };
     const std::string expected = passes(small, DType::kFloat32, false);
@@ -79,8 +79,8 @@ TEST(ChooseBlocks, AreWithinTheOutputAndTallerThanTheOverlap) {
                           random.Int(1, 3000)};
     const int64_t overlap = random.Int(0, 64);
     const int64_t rows = shape[kD] * shape[kH];
-    const BlockShape blocks = ChooseBlocks(shape, random.OneIn(2), random.Int(1, 8), shape[kW],
-                                           overlap);
+    const BlockShape blocks =
+        ChooseBlocks(shape, random.OneIn(2), random.Int(1, 8), shape[kW], overlap);
     EXPECT_GE(blocks.planes, 1);
     EXPECT_GE(blocks.rows, std::min(rows, 4 * overlap));
     EXPECT_GE(blocks.rows, 1);

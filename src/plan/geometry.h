@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How tensors fall into rows, rows into pixels, and an output box into blocks. Knows nothing of what
-// is computed.
+// How tensors fall into rows, rows into pixels, and an output box into blocks. Knows nothing of
+// what is computed.
 #ifndef OPSCV_PLAN_GEOMETRY_H_
 #define OPSCV_PLAN_GEOMETRY_H_
 
@@ -31,8 +31,8 @@ struct Block {
   int64_t pixel_end = 0;
 };
 
-// The blocks that a box of the output falls into, numbered from 0. Cuts along W fall on multiples of
-// BlockShape::pixels, so that vectors along W stay whole.
+// The blocks that a box of the output falls into, numbered from 0. Cuts along W fall on multiples
+// of BlockShape::pixels, so that vectors along W stay whole.
 class BlockGrid {
  public:
   // With `groups`, channels belong to the pixels and planes count N alone.

@@ -27,7 +27,8 @@ std::vector<int> Covered(const Coords& tensor, const Box5& box, const BlockShape
           for (int64_t x = block.pixel_begin; x < block.pixel_end; ++x) {
             const int64_t offset =
                 (((at[kN] * tensor[kC] + c) * tensor[kD] + at[kD]) * tensor[kH] + at[kH]) *
-                    tensor[kW] + x;
+                    tensor[kW] +
+                x;
             ++counts.at(static_cast<size_t>(offset));
           }
         }

@@ -285,8 +285,8 @@ TEST(Plan, ABoxReadsItsInputBoxAndWritesItself) {
       box.begin[dim] = random.Int(0, spec.output.shape[dim] - 1);
       box.end[dim] = random.Int(box.begin[dim] + 1, spec.output.shape[dim]);
     }
-    const auto copy_box = [&](const Tensor5& tensor, const Box5& part, const std::vector<char>& from,
-                              std::vector<char>& to) {
+    const auto copy_box = [&](const Tensor5& tensor, const Box5& part,
+                              const std::vector<char>& from, std::vector<char>& to) {
       Coords at{};
       for (at[kN] = part.begin[kN]; at[kN] < part.end[kN]; ++at[kN]) {
         for (at[kC] = part.begin[kC]; at[kC] < part.end[kC]; ++at[kC]) {

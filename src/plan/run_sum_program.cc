@@ -92,8 +92,7 @@ RunSumProgram::RunSumProgram(const ResampleSpec& spec)
         kernels::SelectRunRows({.src = reads_rows_ ? spec.dtype : real, .dst = spec.dtype});
   } else {
     windows_ = kernels::BuildWindowTable(bounds_[kW - kD].bounds());
-    along_w_ =
-        kernels::SelectRunLanes({.src = real, .dst = spec.dtype, .dst_unit_step = out_unit});
+    along_w_ = kernels::SelectRunLanes({.src = real, .dst = spec.dtype, .dst_unit_step = out_unit});
   }
 }
 
@@ -114,8 +113,8 @@ void RunSumProgram::SumWindow(const BlockRun& run, const Rows& rows, const Coord
                                  .dst = nullptr,
                                  .dst_step_bytes = 0,
                                  .n = 0},
-            element_bytes_, along_w_ != nullptr || along_w_groups_ != nullptr ? real_bytes_
-                                                                              : element_bytes_,
+            element_bytes_,
+            along_w_ != nullptr || along_w_groups_ != nullptr ? real_bytes_ : element_bytes_,
             {src, spec_.input.stride_bytes[kW]}, dst,
             {rows.columns.end - rows.columns.begin, rows.channels, groups_});
 }
@@ -165,8 +164,7 @@ void RunSumProgram::RunBlock(const BlockRun& run) const noexcept {
         SumWindow(run, rows, out, dst);
       } else if (reads_rows_) {
         out[kW] = rows.columns.begin;
-        const char* src =
-            AddressOf(run.buffers.input, run.buffers.input_origin, spec_.input, out);
+        const char* src = AddressOf(run.buffers.input, run.buffers.input_origin, spec_.input, out);
         AlongW(rows, {src, spec_.input.stride_bytes[kW]}, dst);
       } else {
         const int64_t step = rows.channels * real_bytes_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weighted taps along H and W: two passes, one, or their order turned round. Only a strip of rows of
-// the intermediate exists at a time.
+// Weighted taps along H and W: two passes, one, or their order turned round. Only a strip of rows
+// of the intermediate exists at a time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -156,15 +156,15 @@ TapProgram::TapProgram(const ResampleSpec& spec)
 void TapProgram::ChooseTile() {
   const int64_t pixel_bytes = channels_ * real_bytes_;
   const int64_t pixels = spec_.output.shape[kW];
-  const bool staged = !groups_ && (element_bytes_ != real_bytes_ ||
-                                   !HasUnitStep(spec_.input, element_bytes_));
+  const bool staged =
+      !groups_ && (element_bytes_ != real_bytes_ || !HasUnitStep(spec_.input, element_bytes_));
   const bool stages = w_ && staged && (!h_ || !rows_first_);
   const bool keeps_input = h_ && w_ && rows_first_;
   const int64_t inputs_per_pixel =
       w_ ? CeilDiv(w_->columns(), std::max<int64_t>(w_->rows(), 1)) : 1;
-  const int64_t tile = TilePixels(
-      pixels, channels_,
-      pixel_bytes * (ring_rows_ + (stages || keeps_input ? inputs_per_pixel : 0)));
+  const int64_t tile =
+      TilePixels(pixels, channels_,
+                 pixel_bytes * (ring_rows_ + (stages || keeps_input ? inputs_per_pixel : 0)));
   int64_t widest = 0;
   for (int64_t x = 0; w_ && x < pixels; x += tile) {
     const Range columns = InputOfRows(*w_, {x, std::min(x + tile, pixels)});
@@ -200,8 +200,8 @@ void TapProgram::ChooseKernels() {
   if (!w_) return;
   const DType w_dst = w_writes_tensor ? spec_.dtype : real;
   if (groups_) {
-    along_w_groups_ = kernels::SelectOuterAxis(
-        {.src = w_reads_tensor ? spec_.dtype : real, .dst = w_dst});
+    along_w_groups_ =
+        kernels::SelectOuterAxis({.src = w_reads_tensor ? spec_.dtype : real, .dst = w_dst});
     return;
   }
   along_w_ = kernels::SelectInnerAxis(
@@ -270,9 +270,8 @@ void TapProgram::ReadRow(const Plane& p, int64_t h, const TargetLine& dst) const
 }
 
 // Combines the rows that output row `row` needs; `src` is the row that `delta` counts from.
-void TapProgram::AlongH(int64_t row, const SourceLine& src, int64_t row_bytes,
-                        const int32_t* delta, const TargetLine& dst,
-                        const LineSize& size) const noexcept {
+void TapProgram::AlongH(int64_t row, const SourceLine& src, int64_t row_bytes, const int32_t* delta,
+                        const TargetLine& dst, const LineSize& size) const noexcept {
   RunOnLine(along_h_,
             kernels::OuterAxisArgs{.src = nullptr,
                                    .src_row_bytes = row_bytes,
@@ -293,7 +292,8 @@ class TapProgram::Ring {
       : program_(program),
         plane_(plane),
         step_bytes_(plane.out_size.channels * program.real_bytes_),
-        row_bytes_(RoundUp(program.strip_pixels_ * program.channels_ * program.real_bytes_, kAlign)),
+        row_bytes_(
+            RoundUp(program.strip_pixels_ * program.channels_ * program.real_bytes_, kAlign)),
         next_(InputOfRows(*program.h_, rows).begin) {}
 
   void MakeOutput(int64_t row, const TargetLine& dst) noexcept {
@@ -334,9 +334,8 @@ void TapProgram::RunPlane(const BlockRun& run, int64_t plane, Plane& p) const no
   if (h_ && w_ && !rows_first_) ring.emplace(*this, p, rows);
   for (int64_t row = rows.begin; row < rows.end; ++row) {
     at[kH] = row;
-    const TargetLine dst{
-        AddressOf(run.buffers.output, run.buffers.output_origin, spec_.output, at),
-        spec_.output.stride_bytes[kW]};
+    const TargetLine dst{AddressOf(run.buffers.output, run.buffers.output_origin, spec_.output, at),
+                         spec_.output.stride_bytes[kW]};
     if (ring) {
       ring->MakeOutput(row, dst);
     } else if (!h_) {

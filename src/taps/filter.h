@@ -14,7 +14,8 @@ enum class Filter : uint8_t {
 // Half the width of the filter at scale 1: it is zero at this distance and beyond.
 [[nodiscard]] double SupportOf(Filter filter);
 
-// The weight at distance `d` (any sign, in samples of the filter's own scale), before normalisation.
+// The weight at distance `d` (any sign, in samples of the filter's own scale), before
+// normalisation.
 [[nodiscard]] double Weight(Filter filter, double d);
 
 // Weights smaller than this are zeros of the filter that rounding has blurred; they are dropped, so

@@ -19,7 +19,8 @@ struct NearestAxis {
 
 // in + 1 ascending bounds: input sample i is read by the output samples [bounds[i], bounds[i+1]).
 // bounds[0] is 0 and bounds[in] is out, so every output sample reads exactly one input sample.
-//   ascend:    bounds[i] = min(ceil(scale*i - 0.5), out), scale = out/in or the multiplier, in float
+//   ascend:    bounds[i] = min(ceil(scale*i - 0.5), out), scale = out/in or the multiplier, in
+//   float
 //              with two roundings; in double where an extent exceeds 2^21
 //   torch_cpu: output o reads min(floor(float((o + 0.5)*s)), in - 1), s = in/out or 1/multiplier, a
 //              float

@@ -45,8 +45,8 @@ void ExpectIsReference(const NearestAxis& axis, IndexRule rule) {
   const auto expected =
       reference::NearestBounds(axis.in, axis.out, axis.multiplier, ToReference(rule));
   const auto [ours, theirs] = std::mismatch(bounds.begin(), bounds.end(), expected.begin());
-  EXPECT_TRUE(ours == bounds.end()) << "bound " << ours - bounds.begin() << " is " << *ours
-                                    << ", expected " << *theirs;
+  EXPECT_TRUE(ours == bounds.end())
+      << "bound " << ours - bounds.begin() << " is " << *ours << ", expected " << *theirs;
 }
 
 // Every output sample reads one sample of the input, the one whose window holds it.
@@ -89,8 +89,8 @@ NearestAxis ScaledAxis(TracedRandom& random, int64_t largest) {
       axis.multiplier = static_cast<double>(std::nextafter(static_cast<float>(whole), 0.0F));
       break;
     default:
-      axis.multiplier = (static_cast<double>(axis.out) + random.Real(0.0, 0.9999)) /
-                        static_cast<double>(axis.in);
+      axis.multiplier =
+          (static_cast<double>(axis.out) + random.Real(0.0, 0.9999)) / static_cast<double>(axis.in);
       break;
   }
   return axis;
@@ -145,7 +145,8 @@ TEST(NearestBounds, ScalesBeyondFloats) {
   ExpectIsReference(axis, IndexRule::kTorchCpu);
 }
 
-// Enlarging 2 to 41, sample 20 lies on the middle: float rounding decides, and not alike by all rules.
+// Enlarging 2 to 41, sample 20 lies on the middle: float rounding decides, and not alike by all
+// rules.
 TEST(NearestBounds, RulesDifferAtATie) {
   const NearestAxis axis{.in = 2, .out = 41};
   EXPECT_EQ(NearestBounds(axis, IndexRule::kAscend)[1], 20);

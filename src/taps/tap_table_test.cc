@@ -199,7 +199,8 @@ TEST(TapTable, KeepsOnePrecision) {
   TapTable table = Build({.in = 10, .out = 20});
   const std::vector<float> weights(table.weight_float(3).begin(), table.weight_float(3).end());
   table.KeepOnlyFloat();
-  EXPECT_EQ(std::vector<float>(table.weight_float(3).begin(), table.weight_float(3).end()), weights);
+  EXPECT_EQ(std::vector<float>(table.weight_float(3).begin(), table.weight_float(3).end()),
+            weights);
 }
 
 }  // namespace

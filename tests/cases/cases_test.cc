@@ -74,13 +74,14 @@ Call ReadCall(const Json& test) {
   p.rule = p.info->takes_rule ? IndexRule::kTorchCpu : IndexRule::kAscend;
   const Shape in_shape = test.at("grad_output_shape").get<Shape>();
   const Shape input_size = test.at("input_size").get<Shape>();
-  const Shape out_shape = test.contains("out_shape") ? test.at("out_shape").get<Shape>()
-                                                     : input_size;
+  const Shape out_shape =
+      test.contains("out_shape") ? test.at("out_shape").get<Shape>() : input_size;
   p.n = input_size[0];
   p.c = input_size[1];
   p.in.assign(input_size.begin() + 2, input_size.end());
   if (!test.at("output_size").is_null()) p.out = test.at("output_size").get<Shape>();
-  for (const Json& scale : test.at("scales")) p.scales.push_back(scale.is_null() ? 0.0 : scale.get<double>());
+  for (const Json& scale : test.at("scales"))
+    p.scales.push_back(scale.is_null() ? 0.0 : scale.get<double>());
   p.align_corners = test.at("align_corners").is_boolean() && test.at("align_corners").get<bool>();
   call.spec = p.ToSpec();
   call.spec.Set("input_size", input_size);
@@ -227,9 +228,8 @@ Kind KindOf(const Json& test) {
 }
 
 class Cases : public ::testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Kinds, Cases, ::testing::Range(1, 16), [](const auto& info) {
-  return fmt::format("B{:02}", info.param);
-});
+INSTANTIATE_TEST_SUITE_P(Kinds, Cases, ::testing::Range(1, 16),
+                         [](const auto& info) { return fmt::format("B{:02}", info.param); });
 
 TEST_P(Cases, PassThroughTheNativeInterface) {
   const std::string kind = fmt::format("B{:02}", GetParam());

@@ -89,8 +89,8 @@ class SparseFloats {
   void* memory_;
 };
 
-// A view of few elements with strides so long that their offsets need more than 31 bits, against the
-// same elements lying together.
+// A view of few elements with strides so long that their offsets need more than 31 bits, against
+// the same elements lying together.
 void ExpectSameThroughLongStrides(const Problem& problem, const Dims& in_strides,
                                   const Dims& out_strides) {
   SCOPED_TRACE(problem.Text());
@@ -133,11 +133,11 @@ void ExpectSameThroughLongStrides(const Problem& problem, const Dims& in_strides
 
 TEST(LongStrides, BicubicGradient) {
   constexpr int64_t kRow = 300000007;  // elements; a few rows reach beyond 2^31
-  ExpectSameThroughLongStrides(Image("UpsampleBicubic2dAAGrad", 10, 30, 12, 20),
-                               {0, 0, kRow, 1}, {0, 0, kRow, 3});
+  ExpectSameThroughLongStrides(Image("UpsampleBicubic2dAAGrad", 10, 30, 12, 20), {0, 0, kRow, 1},
+                               {0, 0, kRow, 3});
   constexpr int64_t kColumn = 100000007;
-  ExpectSameThroughLongStrides(Image("UpsampleBicubic2dAAGrad", 5, 33, 6, 40),
-                               {0, 0, 1, kColumn}, {0, 0, 1, kColumn});
+  ExpectSameThroughLongStrides(Image("UpsampleBicubic2dAAGrad", 5, 33, 6, 40), {0, 0, 1, kColumn},
+                               {0, 0, 1, kColumn});
 }
 
 TEST(LongStrides, NearestGradientAndForward) {
@@ -148,8 +148,8 @@ TEST(LongStrides, NearestGradientAndForward) {
                                {0, 0, kSlice, 20, 1}, {0, 0, kSlice, 20, 1});
 }
 
-// More than 2^31 elements in number, all of one stored value: an image of 46341 x 46341 seen through
-// strides of 0, of which one far corner of the result is computed.
+// More than 2^31 elements in number, all of one stored value: an image of 46341 x 46341 seen
+// through strides of 0, of which one far corner of the result is computed.
 TEST(ManyElements, BoxAtTheFarEndOfAHugeView) {
   constexpr int64_t kSide = 46341;
   static_assert(kSide * kSide > INT32_MAX);
@@ -157,8 +157,8 @@ TEST(ManyElements, BoxAtTheFarEndOfAHugeView) {
   const TensorDesc input = {
       .dtype = DType::kFloat32, .shape = {1, 1, kSide, kSide}, .strides = {0, 0, 0, 0}};
   const TensorDesc output = Contiguous(DType::kFloat32, {1, 1, kSide, kSide + 1});
-  const Result<Plan> plan = MakePlan(
-      Spec("UpsampleBicubic2dAA").Set("output_size", {kSide, kSide + 1}), input, output);
+  const Result<Plan> plan =
+      MakePlan(Spec("UpsampleBicubic2dAA").Set("output_size", {kSide, kSide + 1}), input, output);
   ASSERT_TRUE(plan.has_value()) << plan.error().message();
   const SparseFloats memory(kSide * (kSide + 1));
   ASSERT_TRUE(memory.ok());

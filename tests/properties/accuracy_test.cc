@@ -16,7 +16,8 @@ Form RandomForm(Random& random, bool input) {
   return static_cast<Form>(random.Int(0, input ? kForms - 1 : kForms - 2));
 }
 
-// Runs a problem on random data and expects every element within the bound and nothing else touched.
+// Runs a problem on random data and expects every element within the bound and nothing else
+// touched.
 void ExpectAccurate(const Problem& problem, Form in_form, Form out_form, Random& random) {
   // Both tensors of a call have the same layout.
   if ((in_form == Form::kChannelsLast) != (out_form == Form::kChannelsLast)) {

@@ -77,9 +77,11 @@ Plane<Real> AlongH(const Plane<Real>& in, const std::vector<Terms>& rows) {
   Plane<Real> out{static_cast<int64_t>(rows.size()), in.width, {}};
   for (const Terms& row : rows) {
     for (int64_t x = 0; x < in.width; ++x) {
-      out.value.push_back(Sum<Real>(row.index.size(), Real{0}, [&](Real sum, size_t k) {
-                            return std::fma(static_cast<Real>(row.weight[k]), in.At(row.index[k], x), sum);
-                          }) +
+      out.value.push_back(Sum<Real>(row.index.size(), Real{0},
+                                    [&](Real sum, size_t k) {
+                                      return std::fma(static_cast<Real>(row.weight[k]),
+                                                      in.At(row.index[k], x), sum);
+                                    }) +
                           Real{0});
     }
   }
@@ -91,10 +93,11 @@ Plane<Real> AlongW(const Plane<Real>& in, const std::vector<Terms>& columns) {
   Plane<Real> out{in.height, static_cast<int64_t>(columns.size()), {}};
   for (int64_t y = 0; y < in.height; ++y) {
     for (const Terms& column : columns) {
-      out.value.push_back(Sum<Real>(column.index.size(), Real{0}, [&](Real sum, size_t k) {
-                            return std::fma(static_cast<Real>(column.weight[k]),
-                                            in.At(y, column.index[k]), sum);
-                          }) +
+      out.value.push_back(Sum<Real>(column.index.size(), Real{0},
+                                    [&](Real sum, size_t k) {
+                                      return std::fma(static_cast<Real>(column.weight[k]),
+                                                      in.At(y, column.index[k]), sum);
+                                    }) +
                           Real{0});
     }
   }
@@ -132,8 +135,7 @@ std::vector<double> Bicubic(const Problem& problem, const std::vector<double>& i
   const std::vector<Terms> w = AxisTerms(problem, 1);
   const bool along_h = !IsIdentity(problem, 0);
   const bool along_w = !IsIdentity(problem, 1);
-  const bool h_first =
-      HBeforeW(h, w, static_cast<double>(from[0]), static_cast<double>(from[1]));
+  const bool h_first = HBeforeW(h, w, static_cast<double>(from[0]), static_cast<double>(from[1]));
   std::vector<double> result;
   const int64_t size = from[0] * from[1];
   for (int64_t plane = 0; plane < problem.n * problem.c; ++plane) {
@@ -184,10 +186,11 @@ std::vector<double> NearestGrad(const Problem& problem, const std::vector<double
         const int64_t high = h[y + 1] - h[y];
         std::vector<Real> row;
         for (int64_t x = 0; x < problem.out[2]; ++x) {
-          row.push_back(Sum<Real>(static_cast<size_t>(deep * high), Real{-0.0}, [&](Real sum, size_t k) {
-            const auto member = static_cast<int64_t>(k);
-            return sum + at(plane, d[z] + member / high, h[y] + member % high, x);
-          }));
+          row.push_back(
+              Sum<Real>(static_cast<size_t>(deep * high), Real{-0.0}, [&](Real sum, size_t k) {
+                const auto member = static_cast<int64_t>(k);
+                return sum + at(plane, d[z] + member / high, h[y] + member % high, x);
+              }));
         }
         for (size_t x = 0; x + 1 < w.size(); ++x) {
           result.push_back(Sum<Real>(

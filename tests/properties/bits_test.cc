@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bits of a result are a function of sizes, scales, dtype and data alone: not of threads, boxes,
-// memory or SIMD target.
+// The bits of a result are a function of sizes, scales, dtype and data alone: not of threads,
+// boxes, memory or SIMD target.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -72,8 +72,7 @@ TEST_P(Bits, AnyFormOfMemory) {
     const std::vector<uint64_t> expected = RunWhole(problem, input, Form::kContiguous, 1);
     for (int f = 1; f < static_cast<int>(Form::kExpanded); ++f) {
       const auto form = static_cast<Form>(f);
-      const Form other = form == Form::kChannelsLast ? form
-                                                     : random.Of({Form::kContiguous, form});
+      const Form other = form == Form::kChannelsLast ? form : random.Of({Form::kContiguous, form});
       TestTensor copy(problem.dtype, problem.InputShape(), form);
       copy.FillBits(input.Bits());
       ASSERT_EQ(expected, RunWhole(problem, copy, other, 1))
@@ -96,8 +95,8 @@ TEST_P(Bits, AnySplitIntoBoxes) {
 
     TestTensor output(problem.dtype, problem.OutputShape(), form);
     const Plan plan = MustPlan(problem, input, output);
-    std::vector<Box> boxes = {{.begin = Dims::Filled(output.desc().shape.rank(), 0),
-                               .end = output.desc().shape}};
+    std::vector<Box> boxes = {
+        {.begin = Dims::Filled(output.desc().shape.rank(), 0), .end = output.desc().shape}};
     for (int cut = 0; cut < 5; ++cut) {  // cuts one box in two along one dimension
       const auto which = static_cast<size_t>(random.Int(0, static_cast<int64_t>(boxes.size()) - 1));
       const int dim = static_cast<int>(random.Int(0, output.desc().shape.rank() - 1));
@@ -121,7 +120,8 @@ TEST_P(Bits, AnySplitIntoBoxes) {
       const int64_t element = SizeOf(problem.dtype);
       Dims at = needed.begin;
       bool inside = true;
-      for (int dim = 0; dim < at.rank(); ++dim) inside = inside && needed.begin[dim] < needed.end[dim];
+      for (int dim = 0; dim < at.rank(); ++dim)
+        inside = inside && needed.begin[dim] < needed.end[dim];
       while (inside) {
         int64_t offset = 0;
         for (int dim = 0; dim < at.rank(); ++dim) offset += at[dim] * input.desc().strides[dim];
@@ -169,8 +169,7 @@ TEST_P(Bits, EveryTargetWithFusedMultiplyAdd) {
 
 TEST_P(Bits, IdentityCopiesEveryBit) {
   Random random(15);
-  for (const DType dtype :
-       {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBFloat16}) {
+  for (const DType dtype : {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBFloat16}) {
     Problem problem = RandomProblem(*GetParam(), 9, random);
     problem.dtype = dtype;
     problem.out = problem.in;
@@ -179,7 +178,8 @@ TEST_P(Bits, IdentityCopiesEveryBit) {
     SCOPED_TRACE(problem.Text());
     TestTensor input(dtype, problem.InputShape(), Form::kNegative);
     std::vector<uint64_t> bits(static_cast<size_t>(input.size()));
-    const uint64_t mask = SizeOf(dtype) == 8 ? ~uint64_t{0} : (uint64_t{1} << 8 * SizeOf(dtype)) - 1;
+    const uint64_t mask =
+        SizeOf(dtype) == 8 ? ~uint64_t{0} : (uint64_t{1} << 8 * SizeOf(dtype)) - 1;
     for (uint64_t& element : bits) {  // signalling NaNs, -0 and all
       element = static_cast<uint64_t>(random.Int(INT64_MIN, INT64_MAX)) & mask;
     }

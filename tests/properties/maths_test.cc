@@ -47,7 +47,8 @@ TEST_P(Pairs, ForwardAndBackwardAreAdjoint) {
     Problem backward = forward;
     backward.info = &GetParam()->backward;
     SCOPED_TRACE(forward.Text());
-    const std::vector<double> x = RandomValues(DType::kFloat64, Count(forward.InputShape()), random);
+    const std::vector<double> x =
+        RandomValues(DType::kFloat64, Count(forward.InputShape()), random);
     const std::vector<double> g =
         RandomValues(DType::kFloat64, Count(backward.InputShape()), random);
     const std::vector<double> y = RunOperator(forward, x);
@@ -74,8 +75,8 @@ TEST_P(Pairs, ForwardKeepsConstants) {
     Problem problem = RandomProblem(GetParam()->forward, 40, random);
     problem.dtype = DType::kFloat32;
     SCOPED_TRACE(problem.Text());
-    for (const double y :
-         RunOperator(problem, std::vector<double>(static_cast<size_t>(Count(problem.InputShape())), 1.0))) {
+    for (const double y : RunOperator(
+             problem, std::vector<double>(static_cast<size_t>(Count(problem.InputShape())), 1.0))) {
       ASSERT_NEAR(y, 1.0, 1e-6);
     }
   }

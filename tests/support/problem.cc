@@ -88,8 +88,7 @@ std::vector<const ops::OpInfo*> AllOperators() {
 Problem RandomProblem(const ops::OpInfo& info, int64_t extent, Random& random) {
   Problem problem;
   problem.info = &info;
-  problem.dtype =
-      random.Of({DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBFloat16});
+  problem.dtype = random.Of({DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBFloat16});
   problem.n = random.Int(1, 3);
   problem.c = random.Chance(0.2) ? random.Int(6, 40) : random.Int(1, 4);
   problem.align_corners = info.rank == 4 && random.Chance(0.3);

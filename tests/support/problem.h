@@ -28,9 +28,7 @@ struct Problem {
   std::vector<double> scales;  // one per axis; 0: not given
   IndexRule rule = IndexRule::kAscend;
 
-  [[nodiscard]] bool backward() const {
-    return info->direction == plan::Direction::kBackward;
-  }
+  [[nodiscard]] bool backward() const { return info->direction == plan::Direction::kBackward; }
   // N,C,spatial of the operator's own input and output.
   [[nodiscard]] std::vector<int64_t> InputShape() const;
   [[nodiscard]] std::vector<int64_t> OutputShape() const;

@@ -72,8 +72,10 @@ std::vector<int64_t> StridesOf(const std::vector<int64_t>& shape, Form form) {
 
 std::string_view NameOf(Form form) {
   static constexpr std::array<std::string_view, kForms> kNames = {
-      "contiguous", "channels_last_view", "channels_last", "reversed_space",
-      "negative",   "strided",            "padded",        "expanded"};
+      "contiguous",    "channels_last_view",
+      "channels_last", "reversed_space",
+      "negative",      "strided",
+      "padded",        "expanded"};
   return kNames[static_cast<size_t>(form)];
 }
 

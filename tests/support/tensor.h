@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors for tests: owned storage seen through any strides, filled and read as doubles in the order
-// N,C,spatial, with every byte that no element covers checked for being left alone.
+// Tensors for tests: owned storage seen through any strides, filled and read as doubles in the
+// order N,C,spatial, with every byte that no element covers checked for being left alone.
 #ifndef OPSCV_TESTS_SUPPORT_TENSOR_H_
 #define OPSCV_TESTS_SUPPORT_TENSOR_H_
 
@@ -38,8 +38,8 @@ class TestTensor {
   [[nodiscard]] const void* data() const { return storage_.data() + origin_; }
   [[nodiscard]] int64_t size() const { return size_; }
 
-  // Elements as doubles, row-major over N,C,spatial. Fill rounds to the type; of elements that share
-  // an address the last wins.
+  // Elements as doubles, row-major over N,C,spatial. Fill rounds to the type; of elements that
+  // share an address the last wins.
   void Fill(const std::vector<double>& values);
   [[nodiscard]] std::vector<double> Read() const;
   // The same as raw bits, to compare exactly.

@@ -17,7 +17,8 @@ InnerAxisKernel SelectInnerAxisHere(const ElementKey& key) { return SelectInnerA
 
 #else
 
-// How the samples of one tap come to their lanes: from a window of one or two vectors, or one by one.
+// How the samples of one tap come to their lanes: from a window of one or two vectors, or one by
+// one.
 enum class Fetch { kOneVector, kTwoVectors, kGather };
 
 // The kernel for one choice of types: a vector holds neighbouring outputs, one tap of each at a
@@ -49,7 +50,7 @@ struct InnerAxis {
     size_t at;        // place of the first lane's first tap
     size_t min_taps;  // taps that every lane has
     VIndex count;
-    const Real* row;  // the sample that indices count from, in the first row
+    const Real* row;   // the sample that indices count from, in the first row
     const Real* last;  // where a window may begin at the latest
     int64_t row_bytes;
   };
@@ -112,8 +113,8 @@ struct InnerAxis {
       const size_t place = lanes.at + k * kLaneBlock;
       FetchTap<kFetch>(lanes, place, samples);
       const V weight = hn::LoadU(kD, lanes.table.weight.data() + place);
-      const auto has_tap = hn::RebindMask(
-          kD, hn::Gt(lanes.count, hn::Set(DIndex(), static_cast<TIndex>(k))));
+      const auto has_tap =
+          hn::RebindMask(kD, hn::Gt(lanes.count, hn::Set(DIndex(), static_cast<TIndex>(k))));
       for (size_t r = 0; r < kCount; ++r) {
         sum[r] = hn::IfThenElse(has_tap, hn::MulAdd(weight, samples[r], sum[r]), sum[r]);
       }

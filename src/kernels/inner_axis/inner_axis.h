@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Combines along the innermost axis: dst[o] = sum over k of weight(o)[k] * row[index(o)[k]], for the
-// outputs o in [begin, end) of each of a few rows.
+// Combines along the innermost axis: dst[o] = sum over k of weight(o)[k] * row[index(o)[k]], for
+// the outputs o in [begin, end) of each of a few rows.
 #ifndef OPSCV_KERNELS_INNER_AXIS_INNER_AXIS_H_
 #define OPSCV_KERNELS_INNER_AXIS_INNER_AXIS_H_
 
@@ -10,10 +10,10 @@
 namespace opscv::kernels {
 
 struct InnerAxisArgs {
-  const void* row;         // contiguous, in the type of computation: input samples row_origin ..
-  int64_t row_origin;      // row_end - 1, which hold what the outputs' taps reach
+  const void* row;     // contiguous, in the type of computation: input samples row_origin ..
+  int64_t row_origin;  // row_end - 1, which hold what the outputs' taps reach
   int64_t row_end;
-  const void* table;       // LaneTable of the type of computation
+  const void* table;  // LaneTable of the type of computation
   int64_t begin;
   int64_t end;
   void* dst;               // the place of output `begin`
@@ -28,7 +28,8 @@ using InnerAxisKernel = void (*)(const InnerAxisArgs&) noexcept;
 
 [[nodiscard]] InnerAxisKernel SelectInnerAxis(const ElementKey& key);
 
-// The same in plain loops: what the kernels are tested against, and the kernel of the scalar target.
+// The same in plain loops: what the kernels are tested against, and the kernel of the scalar
+// target.
 [[nodiscard]] InnerAxisKernel SelectInnerAxisReference(const ElementKey& key);
 
 }  // namespace opscv::kernels

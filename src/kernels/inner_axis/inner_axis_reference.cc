@@ -41,9 +41,8 @@ void InnerAxisReference(const InnerAxisArgs& args) noexcept {
 }  // namespace
 
 InnerAxisKernel SelectInnerAxisReference(const ElementKey& key) {
-  return VisitFromCompute(key, [](auto types) -> InnerAxisKernel {
-    return &InnerAxisReference<decltype(types)>;
-  });
+  return VisitFromCompute(
+      key, [](auto types) -> InnerAxisKernel { return &InnerAxisReference<decltype(types)>; });
 }
 
 }  // namespace opscv::kernels

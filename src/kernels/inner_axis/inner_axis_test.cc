@@ -17,8 +17,8 @@ using testing::GuardedArena;
 using testing::kBothFlush;
 using testing::kTypePairs;
 using testing::Pool;
-using testing::TracedRandom;
 using testing::Reach;
+using testing::TracedRandom;
 
 OPSCV_TEST_ON_EACH_TARGET(InnerAxisTest);
 
@@ -34,8 +34,9 @@ TapTable TableOf(int64_t rows, double ratio, bool transposed) {
                     : Forward({.in = columns, .out = rows});
 }
 
-// Rows of few and many taps, with 31 to 33, 64 and 65 among the longest; from 17 on not interleaved.
-constexpr std::array<double, 13> kRatios = {0.3, 0.5, 1.1,   2.0,  3.3,  7.8, 8.0,
+// Rows of few and many taps, with 31 to 33, 64 and 65 among the longest; from 17 on not
+// interleaved.
+constexpr std::array<double, 13> kRatios = {0.3, 0.5, 1.1,  2.0,  3.3,  7.8, 8.0,
                                             8.3, 9.0, 16.0, 16.3, 17.0, 50.0};
 
 // The samples that rows [begin, end) read.
@@ -131,8 +132,8 @@ class Problem {
     testing::ExactSum sum;
     for (size_t k = 0; k < table_.delta(output).size(); ++k) {
       const int64_t sample = table_.base(output) + table_.delta(output)[k];
-      const double weight = wide() ? table_.weight(output)[k]
-                                   : static_cast<double>(table_.weight_float(output)[k]);
+      const double weight =
+          wide() ? table_.weight(output)[k] : static_cast<double>(table_.weight_float(output)[k]);
       sum.Add(weight, Decode(types_.src, &row_[static_cast<size_t>(sample * SizeOf(types_.src))]));
     }
     return sum;
@@ -195,8 +196,7 @@ TEST_P(InnerAxisTest, RowsWithoutTapsArePlusZero) {
   TracedRandom random;
   for (const testing::TypePair& types : std::span(kTypePairs).first(testing::kFromCompute)) {
     const Pool pool(random, types.src, Content::kNormal);
-    const TapTable table =
-        taps::Transpose(Forward({.in = 40, .out = 1, .align_corners = true}));
+    const TapTable table = taps::Transpose(Forward({.in = 40, .out = 1, .align_corners = true}));
     const Problem problem(random, types, pool, table);
     for (const Flush flush : kBothFlush) {
       problem.Check(random, 0, 40, HasFma(), flush);
@@ -245,7 +245,8 @@ template <typename Real>
 void ExpectHolds(const TapTable& table) {
   const LaneTable<Real> lanes = BuildLaneTable<Real>(table);
   ASSERT_EQ(lanes.rows, table.rows());
-  const auto padded = static_cast<size_t>((table.rows() + kLaneBlock - 1) / kLaneBlock * kLaneBlock);
+  const auto padded =
+      static_cast<size_t>((table.rows() + kLaneBlock - 1) / kLaneBlock * kLaneBlock);
   ASSERT_EQ(lanes.count.size(), padded);
   ASSERT_EQ(lanes.place.size(), padded);
   ASSERT_EQ(lanes.index.size(), lanes.weight.size());

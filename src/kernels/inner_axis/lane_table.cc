@@ -9,8 +9,8 @@
 namespace opscv::kernels {
 namespace {
 
-// Blocks with longer rows stay row by row: they are few (the axis has shrunk that much), and padding
-// 16 lanes to the longest row could cost many times the taps themselves.
+// Blocks with longer rows stay row by row: they are few (the axis has shrunk that much), and
+// padding 16 lanes to the longest row could cost many times the taps themselves.
 constexpr int32_t kMaxInterleavedTaps = 64;
 
 template <typename Real>
@@ -101,7 +101,8 @@ bool Halves(const LaneBlock& block, const LaneTable<Real>& lanes) {
   for (int64_t at = block.first; at < block.first + block.max_taps * kLaneBlock; ++at) {
     const int64_t lane = at % kLaneBlock;
     const int32_t first = lanes.index[static_cast<size_t>(at - lane)];
-    if (lanes.index[static_cast<size_t>(at)] != first + 2 * static_cast<int32_t>(lane)) return false;
+    if (lanes.index[static_cast<size_t>(at)] != first + 2 * static_cast<int32_t>(lane))
+      return false;
   }
   return block.min_taps == block.max_taps;
 }

@@ -28,8 +28,8 @@ struct LaneBlock {
   bool halves = false;
 };
 
-// A half of a block: kLaneBlock / 2 lanes. Starts are kept by halves, so that vectors of 8 and of 16
-// lanes find theirs.
+// A half of a block: kLaneBlock / 2 lanes. Starts are kept by halves, so that vectors of 8 and of
+// 16 lanes find theirs.
 inline constexpr int64_t kLaneHalf = kLaneBlock / 2;
 
 template <typename Real>

@@ -14,7 +14,7 @@ struct NearestCopyArgs {
   int64_t src_step_bytes;  // from a group to the next, any sign
   const int64_t* source;   // null: output o copies the o-th group from `src` on
   int64_t source_origin;
-  void* dst;               // shares no byte with the input row
+  void* dst;  // shares no byte with the input row
   int64_t dst_step_bytes;
   int64_t n;
   int64_t group;

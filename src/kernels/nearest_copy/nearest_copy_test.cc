@@ -15,8 +15,8 @@ namespace {
 using testing::Flush;
 using testing::GuardedArena;
 using testing::kBothFlush;
-using testing::TracedRandom;
 using testing::Reach;
+using testing::TracedRandom;
 
 struct Case {
   int64_t element_bytes;
@@ -56,10 +56,10 @@ Case RandomCase(TracedRandom& random, int64_t element_bytes) {
 void Check(const Case& c, TracedRandom& random, Flush flush) {
   static GuardedArena sources(1 << 20);
   static GuardedArena targets(1 << 20);
-  SCOPED_TRACE("elements of " + std::to_string(c.element_bytes) + " bytes, " +
-               std::to_string(c.n) + " groups of " + std::to_string(c.group) +
-               (c.mapped ? " by a map" : " in order") + ", steps " +
-               std::to_string(c.src_step_bytes) + " and " + std::to_string(c.dst_step_bytes));
+  SCOPED_TRACE("elements of " + std::to_string(c.element_bytes) + " bytes, " + std::to_string(c.n) +
+               " groups of " + std::to_string(c.group) + (c.mapped ? " by a map" : " in order") +
+               ", steps " + std::to_string(c.src_step_bytes) + " and " +
+               std::to_string(c.dst_step_bytes));
   const Reach in = Reach(c.group_bytes()).Along(c.groups_in, c.src_step_bytes);
   const std::span<char> src = sources.Take(in.bytes(), flush);
   for (char& byte : src) byte = static_cast<char>(random.Bits());

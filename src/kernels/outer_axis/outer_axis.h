@@ -9,13 +9,13 @@
 namespace opscv::kernels {
 
 struct OuterAxisArgs {
-  const void* src;            // element 0 of row 0
-  int64_t src_row_bytes;      // from a row to the next, any sign
-  int64_t src_step_bytes;     // from an element to the next, any sign; read when not one element
-  const int32_t* delta;       // taps rows, ascending order of summation
-  const void* weight;         // taps weights in the type of computation
+  const void* src;         // element 0 of row 0
+  int64_t src_row_bytes;   // from a row to the next, any sign
+  int64_t src_step_bytes;  // from an element to the next, any sign; read when not one element
+  const int32_t* delta;    // taps rows, ascending order of summation
+  const void* weight;      // taps weights in the type of computation
   size_t taps;
-  void* dst;                  // shares no byte with the rows
+  void* dst;  // shares no byte with the rows
   int64_t dst_step_bytes;
   size_t n;
 };
@@ -26,7 +26,8 @@ using OuterAxisKernel = void (*)(const OuterAxisArgs&) noexcept;
 
 [[nodiscard]] OuterAxisKernel SelectOuterAxis(const ElementKey& key);
 
-// The same in plain loops: what the kernels are tested against, and the kernel of the scalar target.
+// The same in plain loops: what the kernels are tested against, and the kernel of the scalar
+// target.
 [[nodiscard]] OuterAxisKernel SelectOuterAxisReference(const ElementKey& key);
 
 }  // namespace opscv::kernels

@@ -28,9 +28,8 @@ void OuterAxisReference(const OuterAxisArgs& args) noexcept {
 }  // namespace
 
 OuterAxisKernel SelectOuterAxisReference(const ElementKey& key) {
-  return VisitElements(key, [](auto types) -> OuterAxisKernel {
-    return &OuterAxisReference<decltype(types)>;
-  });
+  return VisitElements(
+      key, [](auto types) -> OuterAxisKernel { return &OuterAxisReference<decltype(types)>; });
 }
 
 }  // namespace opscv::kernels

@@ -20,8 +20,8 @@ using testing::kSteps;
 using testing::kTermCounts;
 using testing::kTypePairs;
 using testing::Pool;
-using testing::TracedRandom;
 using testing::Reach;
+using testing::TracedRandom;
 
 OPSCV_TEST_ON_EACH_TARGET(OuterAxisTest);
 
@@ -108,11 +108,10 @@ void Check(TracedRandom& random, const Case& c, const Pool& pool, bool same_bits
   static GuardedArena sources(size_t{4} << 20);
   static GuardedArena targets(size_t{1} << 20);
   SCOPED_TRACE(Say(c));
-  char* src = PlaceSource(sources,
-                          Reach(SizeOf(c.key.src))
-                              .Along(c.rows(), c.src_row_bytes)
-                              .Along(c.n, c.src_step_bytes),
-                          flush);
+  char* src = PlaceSource(
+      sources,
+      Reach(SizeOf(c.key.src)).Along(c.rows(), c.src_row_bytes).Along(c.n, c.src_step_bytes),
+      flush);
   for (const int32_t delta : c.delta) {
     pool.Fill(random, src + delta * c.src_row_bytes, c.n, c.src_step_bytes);
   }

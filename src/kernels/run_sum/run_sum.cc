@@ -174,8 +174,8 @@ struct RunLanes {
     return sum;
   }
 
-  static HWY_INLINE V SumLanes(const WindowTable& table, const WindowTable::Block& block,
-                               size_t at, const Real* row) {
+  static HWY_INLINE V SumLanes(const WindowTable& table, const WindowTable::Block& block, size_t at,
+                               const Real* row) {
     const VIndex first = LoadInts(table.first.data() + at);
     const VIndex count = LoadInts(table.count.data() + at);
     const auto members = static_cast<size_t>(block.max_count);

@@ -13,13 +13,13 @@ namespace opscv::kernels {
 // dst[x] = sum over a in [0, outer), b in [0, inner), in that order, of src(a, b)[x], x in [0, n).
 // With one member it widens, narrows and gathers a row: it is the copy between types and steps.
 struct RunRowsArgs {
-  const void* src;            // element 0 of member (0, 0)
+  const void* src;  // element 0 of member (0, 0)
   int64_t outer;
-  int64_t outer_bytes;        // from a to a + 1
+  int64_t outer_bytes;  // from a to a + 1
   int64_t inner;
-  int64_t inner_bytes;        // from b to b + 1
-  int64_t src_step_bytes;     // read when not one element
-  void* dst;                  // shares no byte with the members
+  int64_t inner_bytes;     // from b to b + 1
+  int64_t src_step_bytes;  // read when not one element
+  void* dst;               // shares no byte with the members
   int64_t dst_step_bytes;
   size_t n;
 };
@@ -31,8 +31,8 @@ using RunRowsKernel = void (*)(const RunRowsArgs&) noexcept;
 // The windows of an axis for vectors along it: output o sums first(o) .. first(o) + count(o) - 1.
 struct WindowTable {
   struct Block {
-    int64_t base = 0;       // input sample that `first` counts from
-    int64_t end = 0;        // one past the last input sample of the block's windows
+    int64_t base = 0;  // input sample that `first` counts from
+    int64_t end = 0;   // one past the last input sample of the block's windows
     int32_t min_count = 0;
     int32_t max_count = 0;
   };
@@ -47,10 +47,10 @@ inline constexpr int64_t kWindowBlock = 16;
 [[nodiscard]] WindowTable BuildWindowTable(const std::vector<int64_t>& bounds);
 
 struct RunLanesArgs {
-  const void* row;         // contiguous, in the type of computation; its first element is input
-  int64_t row_origin;      // sample row_origin, and it holds what the windows reach
+  const void* row;     // contiguous, in the type of computation; its first element is input
+  int64_t row_origin;  // sample row_origin, and it holds what the windows reach
   const WindowTable* table;
-  int64_t begin;           // outputs [begin, end) of the row
+  int64_t begin;  // outputs [begin, end) of the row
   int64_t end;
   void* dst;               // the place of output `begin`
   int64_t dst_step_bytes;  // read when not one element
@@ -62,7 +62,8 @@ using RunLanesKernel = void (*)(const RunLanesArgs&) noexcept;
 [[nodiscard]] RunRowsKernel SelectRunRows(const ElementKey& key);
 [[nodiscard]] RunLanesKernel SelectRunLanes(const ElementKey& key);
 
-// The same in plain loops: what the kernels are tested against, and the kernels of the scalar target.
+// The same in plain loops: what the kernels are tested against, and the kernels of the scalar
+// target.
 [[nodiscard]] RunRowsKernel SelectRunRowsReference(const ElementKey& key);
 [[nodiscard]] RunLanesKernel SelectRunLanesReference(const ElementKey& key);
 

@@ -17,8 +17,8 @@ using testing::kBothFlush;
 using testing::kSteps;
 using testing::kTypePairs;
 using testing::Pool;
-using testing::TracedRandom;
 using testing::Reach;
+using testing::TracedRandom;
 
 OPSCV_TEST_ON_EACH_TARGET(RunRowsTest);
 OPSCV_TEST_ON_EACH_TARGET(RunLanesTest);
@@ -140,7 +140,8 @@ TEST_P(RunRowsTest, SignsOfZero) {
                                                  .n = static_cast<size_t>(n)});
           const double expected = members == 0 || one_positive ? 0.0 : -0.0;
           for (int64_t x = 0; x < n; ++x) {
-            const double value = Decode(types.dst, &dst[static_cast<size_t>(x * SizeOf(types.dst))]);
+            const double value =
+                Decode(types.dst, &dst[static_cast<size_t>(x * SizeOf(types.dst))]);
             EXPECT_TRUE(testing::SameValue(value, expected))
                 << NameOf(types.dst) << ", " << members << " members: " << value;
           }
@@ -249,7 +250,8 @@ TEST_P(RunLanesTest, EqualsThePlainLoopsOnSpecialValues) { CheckLanes(Content::k
 
 // Windows of -0 alone sum to -0, empty ones to +0, one +0 among them turns the sum to +0.
 TEST_P(RunLanesTest, SignsOfZero) {
-  const std::vector<int64_t> bounds = {0, 1, 1, 3, 40, 40, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85};
+  const std::vector<int64_t> bounds = {0,  1,  1,  3,  40, 40, 75, 76, 77,
+                                       78, 79, 80, 81, 82, 83, 84, 85};
   std::vector<float> row(85, -0.0F);
   row[50] = 0.0F;
   const WindowTable table = BuildWindowTable(bounds);

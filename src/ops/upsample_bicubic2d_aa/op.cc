@@ -11,7 +11,8 @@ Status Validate(const OpCall& call, const DoorChecks& door) {
 }
 
 plan::ResampleSpec ToSpec(const OpCall& call) {
-  plan::ResampleSpec spec = ResizeSpec(ReadResizeCall(call, NameStyle::kGraph), plan::Method::kTaps);
+  plan::ResampleSpec spec =
+      ResizeSpec(ReadResizeCall(call, NameStyle::kGraph), plan::Method::kTaps);
   spec.filter = taps::Filter::kCubicAntialias;
   return spec;
 }
@@ -98,17 +99,16 @@ OpInfo Backward() {
                 "缩放后图像的梯度，形状为 N,C 与 output_size"};
   info.output = {"grad_input", "out", "gradient of the image, shape input_size",
                  "输入图像的梯度，形状为 input_size"};
-  info.attrs = {
-      OutputSize("height and width of grad_output", "grad_output 的高和宽"),
-      {.name = "input_size",
-       .aclnn_names = {"inputSize"},
-       .type = AttrType::kIntList,
-       .required = true,
-       .default_value = IntList{},
-       .default_text = "",
-       .doc = "shape of grad_input, N,C,H,W",
-       .doc_zh = "grad_input 的形状，N,C,H,W"},
-      AlignCorners()};
+  info.attrs = {OutputSize("height and width of grad_output", "grad_output 的高和宽"),
+                {.name = "input_size",
+                 .aclnn_names = {"inputSize"},
+                 .type = AttrType::kIntList,
+                 .required = true,
+                 .default_value = IntList{},
+                 .default_text = "",
+                 .doc = "shape of grad_input, N,C,H,W",
+                 .doc_zh = "grad_input 的形状，N,C,H,W"},
+                AlignCorners()};
   for (AttrInfo& scale : Scales()) info.attrs.push_back(std::move(scale));
   return info;
 }

@@ -17,9 +17,8 @@ using ::testing::HasSubstr;
 
 // A good call, to be spoilt one argument at a time.
 struct Call {
-  Spec spec = Spec("UpsampleBicubic2dAAGrad")
-                  .Set("output_size", {4, 2})
-                  .Set("input_size", {1, 1, 8, 4});
+  Spec spec =
+      Spec("UpsampleBicubic2dAAGrad").Set("output_size", {4, 2}).Set("input_size", {1, 1, 8, 4});
   TensorDesc input = Contiguous(DType::kFloat32, {1, 1, 4, 2});
   TensorDesc output = Contiguous(DType::kFloat32, {1, 1, 8, 4});
 
@@ -82,11 +81,11 @@ TEST(UpsampleBicubic2dAAGrad, GoodCallPasses) { EXPECT_TRUE(Call().Check().ok())
 TEST(UpsampleBicubic2dAAGrad, RefusesDTypes) {
   Call call;
   call.input.dtype = call.output.dtype = DType::kInt32;
-  ExpectRefused(call, "grad_output must be of type float32, float16, bfloat16, float64, got int32.");
+  ExpectRefused(call,
+                "grad_output must be of type float32, float16, bfloat16, float64, got int32.");
   call = Call();
   call.output.dtype = DType::kFloat16;
-  ExpectRefused(call,
-                "grad_input must be of the same type as grad_output, float32, got float16.");
+  ExpectRefused(call, "grad_input must be of the same type as grad_output, float32, got float16.");
 }
 
 TEST(UpsampleBicubic2dAAGrad, RefusesRanksAndLengths) {
@@ -116,13 +115,16 @@ TEST(UpsampleBicubic2dAAGrad, RefusesScales) {
   ExpectRefused(call, "scales_w must be finite, got inf.");
   call = Call();
   call.spec.Set("scales_h", 0.7);
-  ExpectRefused(call, "output_size[0] must be floor(input_size[2] * scales_h) = floor(8 * 0.7) = 5, "
-                      "got 4.");
+  ExpectRefused(call,
+                "output_size[0] must be floor(input_size[2] * scales_h) = floor(8 * 0.7) = 5, "
+                "got 4.");
 }
 
 TEST(UpsampleBicubic2dAAGrad, TakesScalesThatMissAWholeNumberByARounding) {
   Call call;
-  call.spec.Set("output_size", {120, 2}).Set("input_size", {1, 1, 88, 4}).Set("scales_h", 120.0 / 88);
+  call.spec.Set("output_size", {120, 2})
+      .Set("input_size", {1, 1, 88, 4})
+      .Set("scales_h", 120.0 / 88);
   call.input = Contiguous(DType::kFloat32, {1, 1, 120, 2});
   call.output = Contiguous(DType::kFloat32, {1, 1, 88, 4});
   ASSERT_LT(88 * (120.0 / 88), 120.0);
@@ -146,8 +148,8 @@ TEST(UpsampleBicubic2dAAGrad, RefusesSizes) {
                 "(1, 1, 5, 2), got (1, 1, 4, 2).");
   call = Call();
   call.output = Contiguous(DType::kFloat32, {1, 1, 8, 5});
-  ExpectRefused(call,
-                "grad_input must have the shape given by input_size, (1, 1, 8, 4), got (1, 1, 8, 5).");
+  ExpectRefused(
+      call, "grad_input must have the shape given by input_size, (1, 1, 8, 4), got (1, 1, 8, 5).");
 }
 
 TEST(UpsampleBicubic2dAAGrad, RefusesOverlapAndAbsurdReach) {
@@ -216,7 +218,8 @@ TEST(UpsampleBicubic2dAA, RefusesByTheForwardOperatorsNames) {
                                        Contiguous(DType::kFloat32, {1, 1, 8, 0}),
                                        Contiguous(DType::kFloat32, {1, 1, 4, 2}));
   ASSERT_TRUE(call.has_value());
-  EXPECT_EQ(call->info->validate(*call, DoorChecks()).message(), "self.shape[3] must be > 0, got 0.");
+  EXPECT_EQ(call->info->validate(*call, DoorChecks()).message(),
+            "self.shape[3] must be > 0, got 0.");
 }
 
 }  // namespace

@@ -39,8 +39,9 @@ AttrInfo Scales() {
           .required = false,
           .default_value = FloatList{0.0, 0.0, 0.0},
           .default_text = "{0.0, 0.0, 0.0}",
-          .doc = "extents after the forward operator per extents before it, for D, H, W; used when "
-                 "all are above 0, otherwise the sizes decide",
+          .doc =
+              "extents after the forward operator per extents before it, for D, H, W; used when "
+              "all are above 0, otherwise the sizes decide",
           .doc_zh = "前向输出与输入在 D、H、W 上的尺寸之比；全部大于 0 时使用，否则由尺寸决定"};
 }
 
@@ -51,7 +52,7 @@ OpInfo Forward() {
   info.doc = "nearest-exact resize of volumes";
   info.doc_zh = "三维最近邻精确缩放";
   info.direction = plan::Direction::kForward;
-  info.cpu_dtypes = {DType::kFloat64, DType::kInt8,   DType::kUInt8, DType::kInt16, DType::kUInt16,
+  info.cpu_dtypes = {DType::kFloat64, DType::kInt8,   DType::kUInt8, DType::kInt16,  DType::kUInt16,
                      DType::kInt32,   DType::kUInt32, DType::kInt64, DType::kUInt64, DType::kBool};
   info.input = {"self", "self", "the volume, N,C,D,H,W or N,D,H,W,C",
                 "输入体数据，N,C,D,H,W 或 N,D,H,W,C"};

@@ -72,8 +72,9 @@ TEST(UpsampleNearestExact3dGrad, NamesTensorsAndScales) {
   ExpectRefused(call, "scales must have 3 elements, got 2.");
   call = Call();
   call.spec.Set("scales", {2.0, 2.0, 3.0});
-  ExpectRefused(call, "output_size[2] must be floor(input_size[4] * scales[2]) = floor(1 * 3) = 3, "
-                      "got 2.");
+  ExpectRefused(call,
+                "output_size[2] must be floor(input_size[4] * scales[2]) = floor(1 * 3) = 3, "
+                "got 2.");
   call = Call();
   call.output.layout = Layout::kChannelsLast;
   ExpectRefused(call, "y must have the layout of grad_output, got the other one.");
@@ -103,9 +104,9 @@ TEST(UpsampleNearestExact3dGrad, EmptyBatchPassesWhateverTheScales) {
 
 TEST(UpsampleNearestExact3d, TakesIntegersForward) {
   for (const DType dtype : {DType::kUInt8, DType::kInt16, DType::kInt64, DType::kBool}) {
-    const Result<OpCall> call = BindCall(Spec("UpsampleNearestExact3d").Set("output_size", {3, 3, 3}),
-                                         Contiguous(dtype, {1, 1, 2, 2, 2}),
-                                         Contiguous(dtype, {1, 1, 3, 3, 3}));
+    const Result<OpCall> call =
+        BindCall(Spec("UpsampleNearestExact3d").Set("output_size", {3, 3, 3}),
+                 Contiguous(dtype, {1, 1, 2, 2, 2}), Contiguous(dtype, {1, 1, 3, 3, 3}));
     ASSERT_TRUE(call.has_value());
     EXPECT_TRUE(call->info->validate(*call, DoorChecks()).ok()) << NameOf(dtype);
   }
@@ -127,15 +128,14 @@ TEST(MayMeet, TellsRangesAndInterleavedViewsApart) {
 
 TEST(CheckNoSelfOverlap, DecidesInterleavedStridesByCounting) {
   // Two dimensions whose steps do not nest, yet whose offsets 0,2,4 and 0,3 never meet.
-  EXPECT_TRUE(CheckNoSelfOverlap(
-                  "out", {.dtype = DType::kFloat32, .shape = {3, 2}, .strides = {2, 3}})
-                  .ok());
-  EXPECT_FALSE(CheckNoSelfOverlap(
-                   "out", {.dtype = DType::kFloat32, .shape = {4, 2}, .strides = {2, 6}})
-                   .ok());
-  EXPECT_FALSE(CheckNoSelfOverlap(
-                   "out", {.dtype = DType::kFloat32, .shape = {4}, .strides = {0}})
-                   .ok());
+  EXPECT_TRUE(
+      CheckNoSelfOverlap("out", {.dtype = DType::kFloat32, .shape = {3, 2}, .strides = {2, 3}})
+          .ok());
+  EXPECT_FALSE(
+      CheckNoSelfOverlap("out", {.dtype = DType::kFloat32, .shape = {4, 2}, .strides = {2, 6}})
+          .ok());
+  EXPECT_FALSE(
+      CheckNoSelfOverlap("out", {.dtype = DType::kFloat32, .shape = {4}, .strides = {0}}).ok());
 }
 
 }  // namespace
