@@ -39,6 +39,14 @@ class RunSumProgram final : public Program {
     char* strip;
   };
 
+  [[nodiscard]] bool along_w() const { return along_w_ != nullptr || along_w_groups_ != nullptr; }
+  // Whether no input row belongs to the output row.
+  [[nodiscard]] bool IsEmpty(const Coords& out) const {
+    return bounds_[0].At(out[kD]) == bounds_[0].At(out[kD] + 1) ||
+           bounds_[1].At(out[kH]) == bounds_[1].At(out[kH] + 1);
+  }
+  void MakeRow(const BlockRun& run, const Rows& rows, const Coords& out,
+               const TargetLine& dst) const noexcept;
   void SumWindow(const BlockRun& run, const Rows& rows, const Coords& out,
                  const TargetLine& dst) const noexcept;
   void AlongW(const Rows& rows, const SourceLine& src, const TargetLine& dst) const noexcept;
@@ -54,6 +62,7 @@ class RunSumProgram final : public Program {
   int64_t strip_bytes_ = 0;
   BlockShape blocks_;
   kernels::RunRowsKernel sum_window_;
+  kernels::RunRowsKernel clear_;  // writes +0 to a row of the output
   kernels::RunRowsKernel along_w_groups_ = nullptr;
   kernels::RunLanesKernel along_w_ = nullptr;
 };
@@ -86,6 +95,7 @@ RunSumProgram::RunSumProgram(const ResampleSpec& spec)
                                         .dst = along_w ? real : spec.dtype,
                                         .src_unit_step = in_unit,
                                         .dst_unit_step = along_w || out_unit});
+  clear_ = kernels::SelectRunRows({.src = spec.dtype, .dst = spec.dtype, .dst_unit_step = out_unit});
   if (!along_w) return;
   if (groups_) {
     along_w_groups_ =
@@ -114,7 +124,7 @@ void RunSumProgram::SumWindow(const BlockRun& run, const Rows& rows, const Coord
                                  .dst_step_bytes = 0,
                                  .n = 0},
             element_bytes_,
-            along_w_ != nullptr || along_w_groups_ != nullptr ? real_bytes_ : element_bytes_,
+            along_w() ? real_bytes_ : element_bytes_,
             {src, spec_.input.stride_bytes[kW]}, dst,
             {rows.columns.end - rows.columns.begin, rows.channels, groups_});
 }
@@ -125,6 +135,7 @@ void RunSumProgram::AlongW(const Rows& rows, const SourceLine& src,
   if (!groups_) {
     along_w_({.row = src.data,
               .row_origin = rows.columns.begin,
+              .row_end = rows.columns.end,
               .table = &*windows_,
               .begin = rows.outputs.begin,
               .end = rows.outputs.end,
@@ -146,31 +157,39 @@ void RunSumProgram::AlongW(const Rows& rows, const SourceLine& src,
   }
 }
 
+// One row of output; `out` are the coordinates of its first pixel, which lies at `dst`.
+void RunSumProgram::MakeRow(const BlockRun& run, const Rows& rows, const Coords& out,
+                            const TargetLine& dst) const noexcept {
+  if (IsEmpty(out)) {
+    RunOnLine(clear_, kernels::RunRowsArgs{}, element_bytes_, element_bytes_,
+              {dst.data, dst.step_bytes}, dst,
+              {rows.outputs.end - rows.outputs.begin, rows.channels, groups_});
+  } else if (!along_w()) {
+    SumWindow(run, rows, out, dst);
+  } else if (reads_rows_) {
+    Coords first = out;
+    first[kW] = rows.columns.begin;
+    const char* src = AddressOf(run.buffers.input, run.buffers.input_origin, spec_.input, first);
+    AlongW(rows, {src, spec_.input.stride_bytes[kW]}, dst);
+  } else {
+    const int64_t step = rows.channels * real_bytes_;
+    SumWindow(run, rows, out, {rows.strip, step});
+    AlongW(rows, {rows.strip, step}, dst);
+  }
+}
+
 void RunSumProgram::RunBlock(const BlockRun& run) const noexcept {
   const Range outputs{run.block.pixel_begin, run.block.pixel_end};
   const Rows rows{.columns = InputRange(kW - kD, outputs),
                   .outputs = outputs,
                   .channels = run.channels,
                   .strip = static_cast<char*>(run.scratch)};
-  const bool along_w = along_w_ != nullptr || along_w_groups_ != nullptr;
   for (int64_t plane = run.block.plane_begin; plane < run.block.plane_end; ++plane) {
     for (int64_t row = run.block.row_begin; row < run.block.row_end; ++row) {
       Coords out = run.grid.At(plane, row);
       out[kW] = outputs.begin;
-      const TargetLine dst{
-          AddressOf(run.buffers.output, run.buffers.output_origin, spec_.output, out),
-          spec_.output.stride_bytes[kW]};
-      if (!along_w) {
-        SumWindow(run, rows, out, dst);
-      } else if (reads_rows_) {
-        out[kW] = rows.columns.begin;
-        const char* src = AddressOf(run.buffers.input, run.buffers.input_origin, spec_.input, out);
-        AlongW(rows, {src, spec_.input.stride_bytes[kW]}, dst);
-      } else {
-        const int64_t step = rows.channels * real_bytes_;
-        SumWindow(run, rows, out, {rows.strip, step});
-        AlongW(rows, {rows.strip, step}, dst);
-      }
+      char* dst = AddressOf(run.buffers.output, run.buffers.output_origin, spec_.output, out);
+      MakeRow(run, rows, out, {dst, spec_.output.stride_bytes[kW]});
     }
   }
 }

@@ -22,6 +22,10 @@ using taps::TapTable;
 
 constexpr int64_t kAlign = 64;
 
+// Rows that go through the pass along W together, so that it loads its table once for all of them;
+// as many as its kernel takes at once.
+constexpr int64_t kRowBatch = 4;
+
 std::optional<TapTable> BuildTable(const ResampleSpec& spec, int axis) {
   if (taps::IsIdentity(spec.axes[axis])) return std::nullopt;
   TapTable table = taps::BuildTaps(spec.axes[axis], spec.filter);
@@ -62,7 +66,7 @@ class TapProgram final : public Program {
   explicit TapProgram(const ResampleSpec& spec);
 
   [[nodiscard]] BlockShape Blocks() const override { return blocks_; }
-  [[nodiscard]] int64_t ScratchBytes() const override { return staging_bytes_ + strip_bytes_; }
+  [[nodiscard]] int64_t ScratchBytes() const override { return kRowBatch * staging_row_bytes_ + strip_rows_ * strip_row_bytes_; }
   [[nodiscard]] Range InputRange(int axis, Range outputs) const override;
   void RunBlock(const BlockRun& run) const noexcept override;
   [[nodiscard]] std::vector<Pass> Passes() const override;
@@ -80,13 +84,28 @@ class TapProgram final : public Program {
     char* strip;
   };
 
+  // Rows of pixels, `row_bytes` apart.
+  struct SourceRows {
+    SourceLine line;
+    int64_t row_bytes;
+  };
+  struct TargetRows {
+    TargetLine line;
+    int64_t row_bytes;
+    [[nodiscard]] TargetLine Row(int64_t row) const {
+      return {line.data + row * row_bytes, line.step_bytes};
+    }
+  };
+
   void ChooseTile();
   void ChooseKernels();
   void RunPlane(const BlockRun& run, int64_t plane, Plane& p) const noexcept;
-  void ReadRow(const Plane& p, int64_t h, const TargetLine& dst) const noexcept;
-  void AlongW(const Plane& p, const SourceLine& src, const TargetLine& dst) const noexcept;
+  void ReadRows(const Plane& p, Range rows, const TargetRows& dst) const noexcept;
+  void AlongW(const Plane& p, const SourceRows& src, const TargetRows& dst,
+              int64_t rows) const noexcept;
   void AlongH(int64_t row, const SourceLine& src, int64_t row_bytes, const int32_t* delta,
               const TargetLine& dst, const LineSize& size) const noexcept;
+  void MakeRows(const Plane& p, Range rows, const TargetRows& dst) const noexcept;
   // The strip's rows as a ring, filled up to what each output row needs.
   class Ring;
 
@@ -110,8 +129,9 @@ class TapProgram final : public Program {
   std::optional<kernels::LaneTable<double>> lanes_double_;
   int64_t ring_rows_ = 0;
   int64_t strip_pixels_ = 0;
-  int64_t staging_bytes_ = 0;
-  int64_t strip_bytes_ = 0;
+  int64_t staging_row_bytes_ = 0;  // of the staged rows, kRowBatch of them
+  int64_t strip_row_bytes_ = 0;    // of the intermediate's rows, kRowBatch or ring_rows_ of them
+  int64_t strip_rows_ = 0;
   BlockShape blocks_;
   kernels::OuterAxisKernel along_h_ = nullptr;
   kernels::OuterAxisKernel along_w_groups_ = nullptr;
@@ -170,11 +190,11 @@ void TapProgram::ChooseTile() {
     const Range columns = InputOfRows(*w_, {x, std::min(x + tile, pixels)});
     widest = std::max(widest, columns.end - columns.begin);
   }
-  if (stages) staging_bytes_ = RoundUp(widest * real_bytes_, kAlign);
+  if (stages) staging_row_bytes_ = RoundUp(widest * real_bytes_, kAlign);
   if (keeps_input) strip_pixels_ = widest;
   if (ring_rows_ > 0) strip_pixels_ = tile;
-  const int64_t strip_rows = keeps_input ? 1 : ring_rows_;
-  strip_bytes_ = strip_rows * RoundUp(strip_pixels_ * pixel_bytes, kAlign);
+  strip_rows_ = keeps_input ? kRowBatch : ring_rows_;
+  strip_row_bytes_ = RoundUp(strip_pixels_ * pixel_bytes, kAlign);
   blocks_ = ChooseBlocks(spec_.output.shape, groups_, element_bytes_, tile, ring_rows_);
 }
 
@@ -206,7 +226,7 @@ void TapProgram::ChooseKernels() {
   }
   along_w_ = kernels::SelectInnerAxis(
       {.src = real, .dst = w_dst, .dst_unit_step = !w_writes_tensor || out_unit});
-  if (staging_bytes_ > 0) {
+  if (staging_row_bytes_ > 0) {
     stage_ = kernels::SelectRunRows({.src = spec_.dtype, .dst = real, .src_unit_step = in_unit});
   }
 }
@@ -216,57 +236,66 @@ Range TapProgram::InputRange(int axis, Range outputs) const {
   return axis == 0 || !table ? outputs : InputOfRows(*table, outputs);
 }
 
-// Applies the pass along W to a row of input pixels that starts at p.columns.begin.
-void TapProgram::AlongW(const Plane& p, const SourceLine& src,
-                        const TargetLine& dst) const noexcept {
-  if (groups_) {
+// Applies the pass along W to rows of input pixels that start at p.columns.begin.
+void TapProgram::AlongW(const Plane& p, const SourceRows& src, const TargetRows& dst,
+                        int64_t rows) const noexcept {
+  if (!groups_) {
+    const void* table = real_bytes_ == 8 ? static_cast<const void*>(&*lanes_double_)
+                                         : static_cast<const void*>(&*lanes_float_);
+    along_w_({.row = src.line.data,
+              .row_origin = p.columns.begin,
+              .row_end = p.columns.end,
+              .table = table,
+              .begin = p.outputs.begin,
+              .end = p.outputs.end,
+              .dst = dst.line.data,
+              .dst_step_bytes = dst.line.step_bytes,
+              .rows = rows,
+              .row_bytes = src.row_bytes,
+              .dst_row_bytes = dst.row_bytes});
+    return;
+  }
+  for (int64_t row = 0; row < rows; ++row) {
+    const char* pixels = src.line.data + row * src.row_bytes;
+    const TargetLine to = dst.Row(row);
     for (int64_t o = p.outputs.begin; o < p.outputs.end; ++o) {
       const std::span<const int32_t> delta = w_->delta(o);
-      along_w_groups_({.src = src.data + (w_->base(o) - p.columns.begin) * src.step_bytes,
-                       .src_row_bytes = src.step_bytes,
+      along_w_groups_({.src = pixels + (w_->base(o) - p.columns.begin) * src.line.step_bytes,
+                       .src_row_bytes = src.line.step_bytes,
                        .src_step_bytes = w_src_bytes_,
                        .delta = delta.data(),
                        .weight = Weights(*w_, o),
                        .taps = delta.size(),
-                       .dst = dst.data + (o - p.outputs.begin) * dst.step_bytes,
+                       .dst = to.data + (o - p.outputs.begin) * to.step_bytes,
                        .dst_step_bytes = w_dst_bytes_,
                        .n = static_cast<size_t>(p.out_size.channels)});
     }
-    return;
   }
-  const void* table = real_bytes_ == 8 ? static_cast<const void*>(&*lanes_double_)
-                                       : static_cast<const void*>(&*lanes_float_);
-  along_w_({.row = src.data,
-            .row_origin = p.columns.begin,
-            .row_end = p.columns.end,
-            .table = table,
-            .begin = p.outputs.begin,
-            .end = p.outputs.end,
-            .dst = dst.data,
-            .dst_step_bytes = dst.step_bytes});
 }
 
-// The pass along W straight from the tensor's row h, staged first where its elements do not lie as
-// the pass wants them.
-void TapProgram::ReadRow(const Plane& p, int64_t h, const TargetLine& dst) const noexcept {
-  SourceLine row{InputRow(p, h), p.input.step_bytes};
+// The pass along W straight from at most kRowBatch rows of the tensor, staged first where their
+// elements do not lie as the pass wants them.
+void TapProgram::ReadRows(const Plane& p, Range rows, const TargetRows& dst) const noexcept {
+  SourceRows src{{InputRow(p, rows.begin), p.input.step_bytes}, spec_.input.stride_bytes[kH]};
   if (stage_ != nullptr) {
     const LineSize size{p.columns.end - p.columns.begin, 1, false};
-    const TargetLine staging{p.staging, real_bytes_};
-    RunOnLine(stage_,
-              kernels::RunRowsArgs{.src = nullptr,
-                                   .outer = 1,
-                                   .outer_bytes = 0,
-                                   .inner = 1,
-                                   .inner_bytes = 0,
-                                   .src_step_bytes = 0,
-                                   .dst = nullptr,
-                                   .dst_step_bytes = 0,
-                                   .n = 0},
-              element_bytes_, real_bytes_, row, staging, size);
-    row = {p.staging, real_bytes_};
+    const kernels::RunRowsArgs copy{.src = nullptr,
+                                    .outer = 1,
+                                    .outer_bytes = 0,
+                                    .inner = 1,
+                                    .inner_bytes = 0,
+                                    .src_step_bytes = 0,
+                                    .dst = nullptr,
+                                    .dst_step_bytes = 0,
+                                    .n = 0};
+    for (int64_t h = rows.begin; h < rows.end; ++h) {
+      const TargetLine staging{p.staging + (h - rows.begin) * staging_row_bytes_, real_bytes_};
+      RunOnLine(stage_, copy, element_bytes_, real_bytes_, {InputRow(p, h), p.input.step_bytes},
+                staging, size);
+    }
+    src = {{p.staging, real_bytes_}, staging_row_bytes_};
   }
-  AlongW(p, row, dst);
+  AlongW(p, src, dst, rows.end - rows.begin);
 }
 
 // Combines the rows that output row `row` needs; `src` is the row that `delta` counts from.
@@ -292,61 +321,76 @@ class TapProgram::Ring {
       : program_(program),
         plane_(plane),
         step_bytes_(plane.out_size.channels * program.real_bytes_),
-        row_bytes_(
-            RoundUp(program.strip_pixels_ * program.channels_ * program.real_bytes_, kAlign)),
         next_(InputOfRows(*program.h_, rows).begin) {}
 
   void MakeOutput(int64_t row, const TargetLine& dst) noexcept {
     const TapTable& table = *program_.h_;
-    for (; next_ < table.end(row); ++next_) {
-      program_.ReadRow(plane_, next_, {Place(next_), step_bytes_});
-    }
+    FillTo(table.end(row));
     const std::span<const int32_t> delta = table.delta(row);
     std::array<int32_t, kMaxRingTaps> place;
     for (size_t k = 0; k < delta.size(); ++k) {
       place[k] = static_cast<int32_t>((table.base(row) + delta[k]) % program_.ring_rows_);
     }
-    program_.AlongH(row, {plane_.strip, step_bytes_}, row_bytes_, place.data(), dst,
+    program_.AlongH(row, {plane_.strip, step_bytes_}, program_.strip_row_bytes_, place.data(), dst,
                     plane_.out_size);
   }
 
  private:
-  [[nodiscard]] char* Place(int64_t input_row) const {
-    return plane_.strip + input_row % program_.ring_rows_ * row_bytes_;
+  // Makes the rows before `end` that are not there yet, as many at once as lie together.
+  void FillTo(int64_t end) noexcept {
+    while (next_ < end) {
+      const int64_t place = next_ % program_.ring_rows_;
+      const int64_t rows = std::min({kRowBatch, end - next_, program_.ring_rows_ - place});
+      char* first = plane_.strip + place * program_.strip_row_bytes_;
+      program_.ReadRows(plane_, {next_, next_ + rows},
+                        {{first, step_bytes_}, program_.strip_row_bytes_});
+      next_ += rows;
+    }
   }
 
   const TapProgram& program_;
   const Plane& plane_;
   int64_t step_bytes_;
-  int64_t row_bytes_;
   int64_t next_;
 };
+
+// At most kRowBatch rows of output, where H comes first or one axis is the identity.
+void TapProgram::MakeRows(const Plane& p, Range rows, const TargetRows& dst) const noexcept {
+  if (!h_) return ReadRows(p, rows, dst);
+  const TargetRows strip{{p.strip, p.out_size.channels * real_bytes_}, strip_row_bytes_};
+  const LineSize size{p.columns.end - p.columns.begin, p.out_size.channels, groups_};
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    const SourceLine src{InputRow(p, h_->base(row)), p.input.step_bytes};
+    AlongH(row, src, spec_.input.stride_bytes[kH], h_->delta(row).data(),
+           (w_ ? strip : dst).Row(row - rows.begin), size);
+  }
+  if (w_) {
+    AlongW(p, {{p.strip, strip.line.step_bytes}, strip.row_bytes}, dst, rows.end - rows.begin);
+  }
+}
 
 void TapProgram::RunPlane(const BlockRun& run, int64_t plane, Plane& p) const noexcept {
   const Block& block = run.block;
   Coords at = run.grid.At(plane, block.row_begin);
   const Range rows{at[kH], at[kH] + block.row_end - block.row_begin};
+  at[kW] = block.pixel_begin;
+  const TargetRows out{
+      {AddressOf(run.buffers.output, run.buffers.output_origin, spec_.output, at),
+       spec_.output.stride_bytes[kW]},
+      spec_.output.stride_bytes[kH]};
   at[kH] = run.buffers.input_origin[kH];
   at[kW] = p.columns.begin;
   p.input.data = AddressOf(run.buffers.input, run.buffers.input_origin, spec_.input, at);
-  at[kW] = block.pixel_begin;
-  std::optional<Ring> ring;
-  if (h_ && w_ && !rows_first_) ring.emplace(*this, p, rows);
-  for (int64_t row = rows.begin; row < rows.end; ++row) {
-    at[kH] = row;
-    const TargetLine dst{AddressOf(run.buffers.output, run.buffers.output_origin, spec_.output, at),
-                         spec_.output.stride_bytes[kW]};
-    if (ring) {
-      ring->MakeOutput(row, dst);
-    } else if (!h_) {
-      ReadRow(p, row, dst);
-    } else {
-      const SourceLine src{InputRow(p, h_->base(row)), p.input.step_bytes};
-      const LineSize size{p.columns.end - p.columns.begin, p.out_size.channels, groups_};
-      const TargetLine strip{p.strip, p.out_size.channels * real_bytes_};
-      AlongH(row, src, spec_.input.stride_bytes[kH], h_->delta(row).data(), w_ ? strip : dst, size);
-      if (w_) AlongW(p, {strip.data, strip.step_bytes}, dst);
+  if (h_ && w_ && !rows_first_) {
+    Ring ring(*this, p, rows);
+    for (int64_t row = rows.begin; row < rows.end; ++row) {
+      ring.MakeOutput(row, out.Row(row - rows.begin));
     }
+    return;
+  }
+  for (int64_t row = rows.begin; row < rows.end; row += kRowBatch) {
+    MakeRows(p, {row, std::min(row + kRowBatch, rows.end)},
+             {out.Row(row - rows.begin), out.row_bytes});
   }
 }
 
@@ -359,7 +403,7 @@ void TapProgram::RunBlock(const BlockRun& run) const noexcept {
           .outputs = outputs,
           .out_size = {outputs.end - outputs.begin, run.channels, groups_},
           .staging = scratch,
-          .strip = scratch + staging_bytes_};
+          .strip = scratch + kRowBatch * staging_row_bytes_};
   for (int64_t plane = run.block.plane_begin; plane < run.block.plane_end; ++plane) {
     RunPlane(run, plane, p);
   }
@@ -383,8 +427,7 @@ std::vector<std::string> TapProgram::Describe() const {
   if (rows_first_) pass('H', h_);
   pass('W', w_);
   if (!rows_first_) pass('H', h_);
-  const int64_t rows = h_ && w_ ? (rows_first_ ? 1 : ring_rows_) : 0;
-  lines.push_back(fmt::format("intermediate: {} rows of {} pixels", rows, strip_pixels_));
+  lines.push_back(fmt::format("intermediate: {} rows of {} pixels", strip_rows_, strip_pixels_));
   return lines;
 }
 

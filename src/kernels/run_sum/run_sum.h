@@ -33,13 +33,18 @@ struct WindowTable {
   struct Block {
     int64_t base = 0;  // input sample that `first` counts from
     int64_t end = 0;   // one past the last input sample of the block's windows
-    int32_t min_count = 0;
     int32_t max_count = 0;
+  };
+  // Half a block: where its windows begin, those without members apart.
+  struct Half {
+    int32_t start = 0;  // the lowest first
+    int32_t span = 0;   // the highest first, less the lowest
   };
   int64_t rows = 0;
   std::vector<Block> blocks;   // of kWindowBlock rows
-  std::vector<int32_t> first;  // padded to whole blocks with empty windows at 0
-  std::vector<int32_t> count;
+  std::vector<Half> halves;    // two a block
+  std::vector<int32_t> first;  // padded to whole blocks; windows without members begin at the start
+  std::vector<int32_t> count;  // of their half
 };
 inline constexpr int64_t kWindowBlock = 16;
 
@@ -47,8 +52,9 @@ inline constexpr int64_t kWindowBlock = 16;
 [[nodiscard]] WindowTable BuildWindowTable(const std::vector<int64_t>& bounds);
 
 struct RunLanesArgs {
-  const void* row;     // contiguous, in the type of computation; its first element is input
-  int64_t row_origin;  // sample row_origin, and it holds what the windows reach
+  const void* row;     // contiguous, in the type of computation: input samples row_origin ..
+  int64_t row_origin;  // row_end - 1, which hold what the windows reach
+  int64_t row_end;
   const WindowTable* table;
   int64_t begin;  // outputs [begin, end) of the row
   int64_t end;

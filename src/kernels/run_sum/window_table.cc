@@ -6,6 +6,27 @@
 
 namespace opscv::kernels {
 
+namespace {
+
+// The half that begins at row `begin`; rows without members get its start as their first.
+WindowTable::Half Measure(size_t begin, WindowTable& table) {
+  int32_t low = std::numeric_limits<int32_t>::max();
+  int32_t high = std::numeric_limits<int32_t>::min();
+  const size_t end = begin + kWindowBlock / 2;
+  for (size_t row = begin; row < end; ++row) {
+    if (table.count[row] == 0) continue;
+    low = std::min(low, table.first[row]);
+    high = std::max(high, table.first[row]);
+  }
+  if (low > high) low = high = 0;
+  for (size_t row = begin; row < end; ++row) {
+    if (table.count[row] == 0) table.first[row] = low;
+  }
+  return {.start = low, .span = high - low};
+}
+
+}  // namespace
+
 WindowTable BuildWindowTable(const std::vector<int64_t>& bounds) {
   WindowTable table;
   table.rows = static_cast<int64_t>(bounds.size()) - 1;
@@ -17,15 +38,15 @@ WindowTable BuildWindowTable(const std::vector<int64_t>& bounds) {
     WindowTable::Block block;
     block.base = bounds[static_cast<size_t>(begin)];
     block.end = bounds[static_cast<size_t>(end)];
-    block.min_count = std::numeric_limits<int32_t>::max();
     for (int64_t row = begin; row < end; ++row) {
       const auto r = static_cast<size_t>(row);
       table.first[r] = static_cast<int32_t>(bounds[r] - block.base);
       table.count[r] = static_cast<int32_t>(bounds[r + 1] - bounds[r]);
-      block.min_count = std::min(block.min_count, table.count[r]);
       block.max_count = std::max(block.max_count, table.count[r]);
     }
     table.blocks.push_back(block);
+    table.halves.push_back(Measure(static_cast<size_t>(begin), table));
+    table.halves.push_back(Measure(static_cast<size_t>(begin + kWindowBlock / 2), table));
   }
   return table;
 }

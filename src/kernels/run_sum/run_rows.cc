@@ -2,7 +2,7 @@
 #include "kernels/run_sum/run_sum.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/run_sum/run_sum.cc"
+#define HWY_TARGET_INCLUDE "kernels/run_sum/run_rows.cc"
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which wants to come first.
 #include "kernels/convert-inl.h"
@@ -13,7 +13,6 @@ namespace opscv::kernels::HWY_NAMESPACE {
 #if HWY_TARGET == HWY_SCALAR
 
 RunRowsKernel SelectRunRowsHere(const ElementKey& key) { return SelectRunRowsReference(key); }
-RunLanesKernel SelectRunLanesHere(const ElementKey& key) { return SelectRunLanesReference(key); }
 
 #else
 
@@ -115,10 +114,15 @@ struct RunRows {
   }
 
   static HWY_NOINLINE void Zeros(const RunRowsArgs& args) {
-    for (size_t x = 0; x < args.n; ++x) {
-      ::opscv::kernels::Narrow(Real{0},
-                               ElementAt<Dst>(args.dst, static_cast<int64_t>(x), DstStep(args)));
+    const size_t lanes = hn::Lanes(kD);
+    const V zero = hn::Zero(kD);
+    size_t x = 0;
+    for (; x + lanes <= args.n; x += lanes) {
+      Dst* to = ElementAt<Dst>(args.dst, static_cast<int64_t>(x), DstStep(args));
+      StoreElements<Types::kDstUnitStep>(zero, kD, to, args.dst_step_bytes);
     }
+    Dst* rest = ElementAt<Dst>(args.dst, static_cast<int64_t>(x), DstStep(args));
+    StoreSteps(zero, kD, rest, DstStep(args), args.n - x);
   }
 
   static void Run(const RunRowsArgs& args) noexcept {
@@ -133,119 +137,9 @@ struct RunRows {
   }
 };
 
-// The kernel for one choice of types: a vector holds neighbouring outputs, one member of each
-// window at a time; a window that has no member left keeps its sum by a mask.
-template <typename Types>
-struct RunLanes {
-  using Real = typename Types::SrcType;
-  using Dst = typename Types::DstType;
-  using D = hn::ScalableTag<Real>;
-  using V = hn::Vec<D>;
-  using DIndex = hn::RebindToSigned<D>;
-  using TIndex = hn::TFromD<DIndex>;
-  using VIndex = hn::Vec<DIndex>;
-  static constexpr D kD{};
-
-  static HWY_INLINE int64_t DstStep(const RunLanesArgs& args) {
-    return Types::kDstUnitStep ? sizeof(Dst) : args.dst_step_bytes;
-  }
-
-  static HWY_INLINE VIndex LoadInts(const int32_t* from) {
-    if constexpr (sizeof(Real) == 8) {
-      const hn::Rebind<int32_t, DIndex> d32;
-      return hn::PromoteTo(DIndex(), hn::LoadU(d32, from));
-    } else {
-      return hn::LoadU(DIndex(), from);
-    }
-  }
-
-  // Members [begin, end) of each lane's window. Lanes without that member read element 0 of the
-  // block, which is there since some lane has a member, and ignore it.
-  static HWY_INLINE V SumBlock(const Real* row, VIndex first, VIndex count, size_t begin,
-                               size_t end) {
-    V sum = hn::Set(kD, Real{-0.0});
-    for (size_t k = begin; k < end; ++k) {
-      const VIndex step = hn::Set(DIndex(), static_cast<TIndex>(k));
-      const auto has_member = hn::Gt(count, step);
-      const VIndex index = hn::IfThenElseZero(has_member, hn::Add(first, step));
-      const V next = hn::Add(sum, hn::GatherIndex(kD, row, index));
-      sum = hn::IfThenElse(hn::RebindMask(kD, has_member), next, sum);
-    }
-    return sum;
-  }
-
-  static HWY_INLINE V SumLanes(const WindowTable& table, const WindowTable::Block& block, size_t at,
-                               const Real* row) {
-    const VIndex first = LoadInts(table.first.data() + at);
-    const VIndex count = LoadInts(table.count.data() + at);
-    const auto members = static_cast<size_t>(block.max_count);
-    V sum = SumBlock(row, first, count, 0, HWY_MIN(members, kSumBlock));
-    if (members > kSumBlock) {
-      BlockTotal<D> total;
-      total.Close(kD, sum);
-      for (size_t begin = kSumBlock; begin < members; begin += kSumBlock) {
-        total.Close(kD, SumBlock(row, first, count, begin, HWY_MIN(begin + kSumBlock, members)));
-      }
-      sum = total.Value(kD);
-    }
-    const auto empty = hn::Eq(count, hn::Zero(DIndex()));
-    return hn::IfThenZeroElse(hn::RebindMask(kD, empty), sum);
-  }
-
-  static HWY_INLINE void WholeBlock(const RunLanesArgs& args, const WindowTable::Block& block,
-                                    int64_t output) {
-    const WindowTable& table = *args.table;
-    const Real* row = static_cast<const Real*>(args.row) + (block.base - args.row_origin);
-    const size_t lanes = hn::Lanes(kD);
-    const auto valid = static_cast<size_t>(HWY_MIN(kWindowBlock, table.rows - output));
-    for (size_t lane = 0; lane < valid; lane += lanes) {
-      const V sum = SumLanes(table, block, static_cast<size_t>(output) + lane, row);
-      const int64_t x = output - args.begin + static_cast<int64_t>(lane);
-      Dst* to = ElementAt<Dst>(args.dst, x, DstStep(args));
-      if (lane + lanes <= valid) {
-        StoreElements<Types::kDstUnitStep>(sum, kD, to, args.dst_step_bytes);
-      } else {
-        StoreSteps(sum, kD, to, DstStep(args), valid - lane);
-      }
-    }
-  }
-
-  static void Run(const RunLanesArgs& args) noexcept {
-    const WindowTable& table = *args.table;
-    RunLanesArgs rest = args;
-    while (rest.begin < args.end) {
-      const int64_t o = rest.begin;
-      const WindowTable::Block& block = table.blocks[static_cast<size_t>(o / kWindowBlock)];
-      const int64_t block_end = HWY_MIN((o / kWindowBlock + 1) * kWindowBlock, table.rows);
-      rest.end = HWY_MIN(block_end, args.end);
-      rest.dst = ElementAt<Dst>(args.dst, o - args.begin, DstStep(args));
-      if (o % kWindowBlock == 0 && block_end <= args.end && block.max_count > 0) {
-        WholeBlock(rest, block, o);
-      } else {
-        // Blocks cut by `begin` or `end`: additions need no FMA, so plain loops give these bits.
-        Plain(rest);
-      }
-      rest.begin = rest.end;
-    }
-  }
-
-  static void Plain(const RunLanesArgs& args) {
-    const ElementKey key = {.src = DTypeOf<Real>(),
-                            .dst = DTypeOf<Dst>(),
-                            .src_unit_step = true,
-                            .dst_unit_step = Types::kDstUnitStep};
-    SelectRunLanesReference(key)(args);
-  }
-};
-
 RunRowsKernel SelectRunRowsHere(const ElementKey& key) {
   return VisitElements(key,
                        [](auto types) -> RunRowsKernel { return &RunRows<decltype(types)>::Run; });
-}
-
-RunLanesKernel SelectRunLanesHere(const ElementKey& key) {
-  return VisitFromCompute(
-      key, [](auto types) -> RunLanesKernel { return &RunLanes<decltype(types)>::Run; });
 }
 
 #endif  // HWY_TARGET == HWY_SCALAR
@@ -257,14 +151,9 @@ HWY_AFTER_NAMESPACE();
 namespace opscv::kernels {
 
 HWY_EXPORT(SelectRunRowsHere);
-HWY_EXPORT(SelectRunLanesHere);
 
 RunRowsKernel SelectRunRows(const ElementKey& key) {
   return HWY_DYNAMIC_DISPATCH(SelectRunRowsHere)(key);
-}
-
-RunLanesKernel SelectRunLanes(const ElementKey& key) {
-  return HWY_DYNAMIC_DISPATCH(SelectRunLanesHere)(key);
 }
 
 }  // namespace opscv::kernels
