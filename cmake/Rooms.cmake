@@ -16,7 +16,7 @@ function(opscv_add_test target)
   gtest_discover_tests(
     ${target}
     TEST_PREFIX "${target}."
-    DISCOVERY_MODE PRE_TEST
+    NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT 300)
 endfunction()
