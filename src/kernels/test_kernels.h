@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,12 @@
 #include "kernels/kernel.h"
 #include "kernels/targets.h"
 #include "reference/bound.h"
+
+namespace opscv::kernels {
+
+inline void PrintTo(const Target& target, std::ostream* out) { *out << target.name; }
+
+}  // namespace opscv::kernels
 
 namespace opscv::kernels::testing {
 

@@ -120,6 +120,48 @@ inline std::vector<char> RandomData(TracedRandom& random, DType dtype, int64_t c
   return data;
 }
 
+inline double Decode(DType dtype, const char* from) {
+  const auto get = [&](auto element) {
+    std::memcpy(&element, from, sizeof(element));
+    return element;
+  };
+  switch (dtype) {
+    case DType::kFloat64:
+      return get(double{});
+    case DType::kFloat16:
+      return static_cast<double>(ToFloat(get(Float16{})));
+    case DType::kBFloat16:
+      return static_cast<double>(ToFloat(get(BFloat16{})));
+    default:
+      return static_cast<double>(get(float{}));
+  }
+}
+
+// Calls visit(coordinates) for the elements of a box, W fastest.
+template <typename Visit>
+void ForEach(const Box5& box, Visit visit) {
+  Coords at{};
+  for (at[kN] = box.begin[kN]; at[kN] < box.end[kN]; ++at[kN]) {
+    for (at[kC] = box.begin[kC]; at[kC] < box.end[kC]; ++at[kC]) {
+      for (at[kD] = box.begin[kD]; at[kD] < box.end[kD]; ++at[kD]) {
+        for (at[kH] = box.begin[kH]; at[kH] < box.end[kH]; ++at[kH]) {
+          for (at[kW] = box.begin[kW]; at[kW] < box.end[kW]; ++at[kW]) visit(at);
+        }
+      }
+    }
+  }
+}
+
+// The values of a tensor's bytes in the order N,C,D,H,W.
+inline std::vector<double> ValuesOf(DType dtype, const Tensor5& tensor,
+                                    const std::vector<char>& data) {
+  std::vector<double> values;
+  ForEach({.begin = {}, .end = tensor.shape}, [&](const Coords& at) {
+    values.push_back(Decode(dtype, AddressOf(data.data(), Coords{}, tensor, at)));
+  });
+  return values;
+}
+
 inline std::shared_ptr<const Plan> MustPlan(const ResampleSpec& spec) {
   Result<std::shared_ptr<const Plan>> plan = MakePlan(spec);
   if (!plan) {

@@ -241,6 +241,33 @@ TEST_P(InnerAxisTest, NanReachesItsReadersOnly) {
   }
 }
 
+// A product that vanishes below zero, as the last of its row's, leaves +0.
+TEST_P(InnerAxisTest, ZeroIsNeverNegative) {
+  for (const double ratio : {0.5, 9.0, 17.0}) {
+    const TapTable table = TableOf(37, ratio, false);
+    const LaneTable<float> lanes = BuildLaneTable<float>(table);
+    for (int64_t sample = 0; sample < table.columns(); ++sample) {
+      std::vector<float> row(static_cast<size_t>(table.columns()), 0.0F);
+      row[static_cast<size_t>(sample)] = std::numeric_limits<float>::denorm_min();
+      for (const int64_t begin : {0, 1}) {
+        std::vector<float> dst(37, -1.0F);
+        SelectInnerAxis({})({.row = row.data(),
+                             .row_origin = 0,
+                             .table = &lanes,
+                             .begin = begin,
+                             .end = 37,
+                             .dst = dst.data() + begin,
+                             .dst_step_bytes = 4});
+        for (int64_t o = begin; o < 37; ++o) {
+          const float value = dst[static_cast<size_t>(o)];
+          EXPECT_FALSE(value == 0.0F && std::signbit(value))
+              << "sample " << sample << ", output " << o << ", ratio " << ratio;
+        }
+      }
+    }
+  }
+}
+
 template <typename Real>
 void ExpectHolds(const TapTable& table) {
   const LaneTable<Real> lanes = BuildLaneTable<Real>(table);

@@ -101,7 +101,7 @@ void CheckAllRows(Content content, int64_t every_width) {
         const ElementKey key{types.src, types.dst, src_unit, dst_unit};
         for (const int64_t n : testing::Widths()) {
           for (const int64_t members : testing::kTermCounts) {
-            if (n % every_width != 0 && !random.OneIn(4)) continue;
+            if (n % every_width != 0 && !random.OneIn(8)) continue;
             const RowsCase c = RandomRows(random, key, n, members);
             for (const Flush flush : kBothFlush) CheckRows(random, c, pool, flush);
             if (::testing::Test::HasFatalFailure()) return;
