@@ -19,6 +19,9 @@ std::vector<int> Covered(const Coords& tensor, const Box5& box, const BlockShape
   const int64_t channels = groups ? box.end[kC] - box.begin[kC] : 1;
   for (int64_t index = 0; index < grid.size(); ++index) {
     const Block block = grid[index];
+    EXPECT_LT(block.plane_begin, block.plane_end);
+    EXPECT_LT(block.row_begin, block.row_end);
+    EXPECT_LT(block.pixel_begin, block.pixel_end);
     for (int64_t plane = block.plane_begin; plane < block.plane_end; ++plane) {
       for (int64_t row = block.row_begin; row < block.row_end; ++row) {
         const Coords at = grid.At(plane, row);
