@@ -297,21 +297,35 @@ bool MayMeet(const TensorDesc& a, const void* a_data, const TensorDesc& b, const
   return !(a_run <= ahead && ahead + b_run <= period);
 }
 
-Status CheckResize(const ResizeCall& call, const DoorChecks& door, bool empty_batch_is_fine) {
-  const bool empty_batch = empty_batch_is_fine || door.takes_empty_batch();
+namespace {
+
+// Types, ranks, values and shapes: what a call says of itself.
+Status CheckArguments(const ResizeCall& call, const DoorChecks& door, bool empty_batch) {
   OPSCV_RETURN_IF_ERROR(CheckDTypes(call, door));
   OPSCV_RETURN_IF_ERROR(CheckRanks(call, door));
   OPSCV_RETURN_IF_ERROR(CheckScaleValues(call));
   OPSCV_RETURN_IF_ERROR(CheckSizes(call, empty_batch));
-  OPSCV_RETURN_IF_ERROR(CheckShapes(call));
-  if (IsEmptyBatch(call)) return {};
-  OPSCV_RETURN_IF_ERROR(door.CheckShrink(call));
-  OPSCV_RETURN_IF_ERROR(CheckScalesMatchSizes(call));
-  OPSCV_RETURN_IF_ERROR(door.CheckDeviceSize(call));
+  return CheckShapes(call);
+}
+
+// Views and the storage behind them.
+Status CheckMemory(const ResizeCall& call, const DoorChecks& door) {
   OPSCV_RETURN_IF_ERROR(CheckAddressable(call.InputName(), call.call->input));
   OPSCV_RETURN_IF_ERROR(CheckAddressable(call.OutputName(), call.call->output));
   OPSCV_RETURN_IF_ERROR(door.CheckStorage(call));
   return CheckNoSelfOverlap(call.OutputName(), call.call->output);
+}
+
+}  // namespace
+
+Status CheckResize(const ResizeCall& call, const DoorChecks& door, bool empty_batch_is_fine) {
+  const bool empty_batch = empty_batch_is_fine || door.takes_empty_batch();
+  OPSCV_RETURN_IF_ERROR(CheckArguments(call, door, empty_batch));
+  if (IsEmptyBatch(call)) return {};
+  OPSCV_RETURN_IF_ERROR(door.CheckShrink(call));
+  OPSCV_RETURN_IF_ERROR(CheckScalesMatchSizes(call));
+  OPSCV_RETURN_IF_ERROR(door.CheckDeviceSize(call));
+  return CheckMemory(call, door);
 }
 
 }  // namespace opscv::ops

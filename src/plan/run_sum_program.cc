@@ -77,8 +77,8 @@ RunSumProgram::RunSumProgram(const ResampleSpec& spec)
   const DType real = kernels::ComputeDType(spec.dtype);
   const bool in_unit = groups_ || HasUnitStep(spec.input, element_bytes_);
   const bool out_unit = groups_ || HasUnitStep(spec.output, element_bytes_);
-  const bool window = !bounds_[kD - kD].identity() || !bounds_[kH - kD].identity();
-  const bool along_w = !bounds_[kW - kD].identity();
+  const bool window = !bounds_[0].identity() || !bounds_[1].identity();
+  const bool along_w = !bounds_[2].identity();
   reads_rows_ = along_w && !window && (groups_ || (in_unit && spec.dtype == real));
   const int64_t pixels = spec.output.shape[kW];
   const int64_t per_pixel =
@@ -86,7 +86,7 @@ RunSumProgram::RunSumProgram(const ResampleSpec& spec)
   const int64_t tile = TilePixels(pixels, channels_, per_pixel * channels_ * real_bytes_);
   int64_t widest = 0;
   for (int64_t x = 0; along_w && x < pixels; x += tile) {
-    const Range columns = InputRange(kW - kD, {x, std::min(x + tile, pixels)});
+    const Range columns = InputRange(2, {x, std::min(x + tile, pixels)});
     widest = std::max(widest, columns.end - columns.begin);
   }
   if (along_w && !reads_rows_) strip_bytes_ = RoundUp(widest * channels_ * real_bytes_, kAlign);
@@ -101,7 +101,7 @@ RunSumProgram::RunSumProgram(const ResampleSpec& spec)
     along_w_groups_ =
         kernels::SelectRunRows({.src = reads_rows_ ? spec.dtype : real, .dst = spec.dtype});
   } else {
-    windows_ = kernels::BuildWindowTable(bounds_[kW - kD].bounds());
+    windows_ = kernels::BuildWindowTable(bounds_[2].bounds());
     along_w_ = kernels::SelectRunLanes({.src = real, .dst = spec.dtype, .dst_unit_step = out_unit});
   }
 }
@@ -144,7 +144,7 @@ void RunSumProgram::AlongW(const Rows& rows, const SourceLine& src,
     return;
   }
   for (int64_t o = rows.outputs.begin; o < rows.outputs.end; ++o) {
-    const Range window = InputRange(kW - kD, {o, o + 1});
+    const Range window = InputRange(2, {o, o + 1});
     along_w_groups_({.src = src.data + (window.begin - rows.columns.begin) * src.step_bytes,
                      .outer = 1,
                      .outer_bytes = 0,
@@ -180,7 +180,7 @@ void RunSumProgram::MakeRow(const BlockRun& run, const Rows& rows, const Coords&
 
 void RunSumProgram::RunBlock(const BlockRun& run) const noexcept {
   const Range outputs{run.block.pixel_begin, run.block.pixel_end};
-  const Rows rows{.columns = InputRange(kW - kD, outputs),
+  const Rows rows{.columns = InputRange(2, outputs),
                   .outputs = outputs,
                   .channels = run.channels,
                   .strip = static_cast<char*>(run.scratch)};

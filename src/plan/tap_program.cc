@@ -17,7 +17,6 @@
 namespace opscv::plan {
 namespace {
 
-using kernels::ElementKey;
 using taps::TapTable;
 
 constexpr int64_t kAlign = 64;
