@@ -91,7 +91,8 @@ class OPSCV_API Plan {
   // Computes one box of the output, with the bits that the whole would have there.
   // `input` is the address of the input element at `input_origin`, `output` that of the output
   // element at output_box.begin; only elements of InputBox(output_box) are read. Strides are the
-  // plan's, so parts of a larger tensor can lie in smaller memory planned with their own strides.
+  // plan's: an input whose part lies in smaller memory is planned with that memory's strides. The
+  // output's strides must keep the elements of the whole output apart.
   Status RunBox(const Box& output_box, const void* input, const Dims& input_origin, void* output,
                 const RunOptions& options = {}) const;
 

@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -55,12 +56,19 @@ class Spec {
   Spec& Set(std::string_view name, std::initializer_list<T> value) {
     return SetValue(name, AttrValue(FloatList(value.begin(), value.end())));
   }
+  // Lists, also written in braces of variables: {n, 3, 512, 512}. Floats in braces must all be
+  // floats.
   Spec& Set(std::string_view name, IntList value) {
     return SetValue(name, AttrValue(std::move(value)));
   }
-  Spec& Set(std::string_view name, FloatList value) {
-    return SetValue(name, AttrValue(std::move(value)));
+  template <typename T>
+  requires(std::is_arithmetic_v<T> &&
+           !std::same_as<T, bool>) Spec& Set(std::string_view name, const std::vector<T>& value) {
+    using List = std::conditional_t<std::floating_point<T>, FloatList, IntList>;
+    return SetValue(name, AttrValue(List(value.begin(), value.end())));
   }
+  // Text is no value of an attribute; without this it would count as true.
+  Spec& Set(std::string_view name, const char* text) = delete;
   Spec& SetRule(IndexRule rule) {
     rule_ = rule;
     return *this;

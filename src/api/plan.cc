@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/fp_env.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "ops/check_rules.h"
@@ -160,6 +161,12 @@ Status Plan::RunBox(const Box& output_box, const void* input, const Dims& input_
     return InvalidArgument("input_origin must have {} dimensions, got {}.",
                            impl_->input.shape.rank(), input_origin.rank());
   }
+  for (int i = 0; i < input_origin.rank(); ++i) {
+    if (input_origin[i] < 0 || input_origin[i] > impl_->input.shape[i]) {
+      return InvalidArgument("input_origin[{}] must lie in [0, {}], got {}.", i,
+                             impl_->input.shape[i], input_origin[i]);
+    }
+  }
   const Box input_box = InputBox(output_box);
   const TensorDesc input_part = Part(impl_->input, input_box);
   const TensorDesc output_part = Part(impl_->output, output_box);
@@ -190,6 +197,7 @@ Status Plan::RunBox(const Box& output_box, const void* input, const Dims& input_
 std::string Plan::Describe() const { return impl_->plan->Describe(); }
 
 PlanFacts Plan::Facts() const {
+  const ScopedDefaultFpEnv fp_env;
   static constexpr std::string_view kNames = "DHW";
   const plan::ResampleSpec& spec = impl_->plan->spec();
   PlanFacts facts;
@@ -220,6 +228,7 @@ BlockFacts Plan::BlockAt(int64_t index) const {
 }
 
 Result<Plan> MakePlan(const Spec& spec, const TensorDesc& input, const TensorDesc& output) {
+  const ScopedDefaultFpEnv fp_env;  // checks round too
   Result<ops::OpCall> call = ops::BindCall(spec, input, output);
   if (!call) return Unexpected(std::move(call).error());
   const ops::OpInfo& info = *call->info;

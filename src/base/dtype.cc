@@ -30,7 +30,10 @@ constexpr std::array<DTypeRow, 13> kDTypes = {{{"float64", 8},
 
 int64_t SizeOf(DType dtype) noexcept { return kDTypes[static_cast<size_t>(dtype)].size; }
 
-std::string_view NameOf(DType dtype) noexcept { return kDTypes[static_cast<size_t>(dtype)].name; }
+std::string_view NameOf(DType dtype) noexcept {
+  const auto i = static_cast<size_t>(dtype);
+  return i < kDTypes.size() ? kDTypes[i].name : "no type";
+}
 
 Dims ContiguousStrides(const Dims& shape) noexcept {
   Dims strides = Dims::Filled(shape.rank(), 1);

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <thread>
 
 #include "base/fp_env.h"
@@ -33,14 +34,15 @@ int AffinityThreads() {
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMaxThreads);
 }
 
-int ReadDefaultThreads() {
+// The value of OPSCV_THREADS; nothing where it is not set or is not a number of threads.
+std::optional<int> ThreadsVariable() {
   const char* text = std::getenv("OPSCV_THREADS");
-  if (text == nullptr) return AffinityThreads();
+  if (text == nullptr) return std::nullopt;
   int value = 0;
   const char* end = text + std::strlen(text);
   const auto [stopped, error] = std::from_chars(text, end, value);
   const bool valid = error == std::errc() && stopped == end && value >= 1 && value <= kMaxThreads;
-  return valid ? value : AffinityThreads();
+  return valid ? std::optional(value) : std::nullopt;
 }
 
 bool Stopped(const std::atomic<bool>* stop) {
@@ -115,8 +117,18 @@ bool RunOnThreads(int64_t blocks, int threads, const std::atomic<bool>* stop,
 }  // namespace
 
 int DefaultThreads() {
-  static const int threads = ReadDefaultThreads();
+  static const int threads = ThreadsVariable().value_or(AffinityThreads());
   return threads;
+}
+
+const Status& CheckThreadsVariable() {
+  static const Status status = [] {
+    const char* text = std::getenv("OPSCV_THREADS");
+    if (text == nullptr || *text == '\0' || ThreadsVariable()) return Status();
+    return InvalidArgument("OPSCV_THREADS must be a number from 1 to {}, got '{}'.", kMaxThreads,
+                           text);
+  }();
+  return status;
 }
 
 bool ParallelFor(int64_t blocks, int threads, const std::atomic<bool>* stop,

@@ -8,12 +8,16 @@
 #include <cstdint>
 
 #include "base/function_ref.h"
+#include "base/status.h"
 
 namespace opscv {
 
 // The threads a computation uses when nobody says: OPSCV_THREADS if it is a number from 1 to 1024,
 // else the processors in this process's affinity mask. Read once.
 [[nodiscard]] int DefaultThreads();
+
+// kInvalidArgument when OPSCV_THREADS is set to anything else. Read once.
+[[nodiscard]] const Status& CheckThreadsVariable();
 
 // `threads` if positive, else DefaultThreads().
 [[nodiscard]] inline int ResolveThreads(int threads) {

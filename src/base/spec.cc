@@ -14,7 +14,7 @@ std::string_view NameOf(IndexRule rule) noexcept {
     case IndexRule::kExact:
       return "exact";
   }
-  return "";
+  return "no rule";
 }
 
 Spec& Spec::SetValue(std::string_view name, AttrValue value) {

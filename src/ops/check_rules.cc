@@ -262,39 +262,50 @@ Reach ReachOf(const TensorDesc& tensor) {
   return reach;
 }
 
+namespace {
+
+// Bytes that a view covers within one step of `period` bytes: its smaller steps and an element. -1
+// where a larger step is no multiple of the period, so that the view does not repeat with it.
+int64_t RunWithin(const TensorDesc& tensor, const std::vector<Step>& steps, int64_t period) {
+  int64_t run = SizeOf(tensor.dtype);
+  for (const Step& step : steps) {
+    const int64_t bytes = step.stride * SizeOf(tensor.dtype);
+    if (bytes >= period && bytes % period != 0) return -1;
+    if (bytes < period) run += (step.extent - 1) * bytes;
+  }
+  return run;
+}
+
+// Whether two views that both repeat with `period` bytes keep to different parts of it; `ahead` is
+// how far b begins after a.
+bool ApartWithin(int64_t a_run, int64_t b_run, uintptr_t a_low, uintptr_t b_low, int64_t period) {
+  if (a_run < 0 || b_run < 0) return false;
+  const auto length = static_cast<uintptr_t>(period);
+  const auto ahead = static_cast<int64_t>(
+      b_low >= a_low ? (b_low - a_low) % length : (length - (a_low - b_low) % length) % length);
+  return a_run <= ahead && ahead + b_run <= period;
+}
+
+}  // namespace
+
 bool MayMeet(const TensorDesc& a, const void* a_data, const TensorDesc& b, const void* b_data) {
   const Reach a_reach = ReachOf(a);
   const Reach b_reach = ReachOf(b);
   if (a_reach.above == 0 || b_reach.above == 0) return false;
-  const auto a_address = reinterpret_cast<uintptr_t>(a_data);
-  const auto b_address = reinterpret_cast<uintptr_t>(b_data);
-  const uintptr_t a_low = a_address - static_cast<uintptr_t>(a_reach.below);
-  const uintptr_t b_low = b_address - static_cast<uintptr_t>(b_reach.below);
-  const uintptr_t a_high = a_address + static_cast<uintptr_t>(a_reach.above);
-  const uintptr_t b_high = b_address + static_cast<uintptr_t>(b_reach.above);
+  const uintptr_t a_low =
+      reinterpret_cast<uintptr_t>(a_data) - static_cast<uintptr_t>(a_reach.below);
+  const uintptr_t b_low =
+      reinterpret_cast<uintptr_t>(b_data) - static_cast<uintptr_t>(b_reach.below);
+  const uintptr_t a_high = a_low + static_cast<uintptr_t>(a_reach.below + a_reach.above);
+  const uintptr_t b_high = b_low + static_cast<uintptr_t>(b_reach.below + b_reach.above);
   if (a_high <= b_low || b_high <= a_low) return false;
-  // Interleaved views: take the largest stride S on which both agree in having it as their
-  // greatest; within S each view covers one run of bytes, and runs at disjoint places never meet.
   const std::vector<Step> a_steps = StepsOf(a);
   const std::vector<Step> b_steps = StepsOf(b);
-  if (a_steps.empty() || b_steps.empty()) return true;
-  const int64_t period = a_steps.back().stride * SizeOf(a.dtype);
-  if (period == 0 || period != b_steps.back().stride * SizeOf(b.dtype)) return true;
-  const auto run_bytes = [&](const std::vector<Step>& steps, const TensorDesc& tensor) {
-    int64_t bytes = SizeOf(tensor.dtype);
-    for (size_t i = 0; i + 1 < steps.size(); ++i) {
-      bytes += (steps[i].extent - 1) * steps[i].stride * SizeOf(tensor.dtype);
-    }
-    return bytes;
-  };
-  const int64_t a_run = run_bytes(a_steps, a);
-  const int64_t b_run = run_bytes(b_steps, b);
-  const auto distance = static_cast<int64_t>((b_low - a_low) % static_cast<uintptr_t>(period));
-  const auto ahead =
-      b_low >= a_low
-          ? distance
-          : period - static_cast<int64_t>((a_low - b_low) % static_cast<uintptr_t>(period));
-  return !(a_run <= ahead && ahead + b_run <= period);
+  return std::none_of(a_steps.begin(), a_steps.end(), [&](const Step& step) {
+    const int64_t period = step.stride * SizeOf(a.dtype);
+    return period > 0 && ApartWithin(RunWithin(a, a_steps, period), RunWithin(b, b_steps, period),
+                                     a_low, b_low, period);
+  });
 }
 
 namespace {

@@ -87,6 +87,10 @@ Status SetAttrs(const OpInfo& info, const Spec& spec, std::vector<AttrValue>& at
       return InvalidArgument("{} must be given: {} requires it.", info.attrs[i].name, info.name);
     }
   }
+  if (spec.rule() > IndexRule::kExact) {
+    return InvalidArgument("rule must be ascend, torch_cpu or exact, got number {}.",
+                           static_cast<int>(spec.rule()));
+  }
   if (!info.takes_rule && spec.rule() != IndexRule::kAscend) {
     return InvalidArgument("rule must not be given for {}, which has no index rule, got {}.",
                            info.name, NameOf(spec.rule()));

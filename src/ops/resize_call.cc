@@ -54,10 +54,12 @@ plan::Tensor5 ToTensor5(const TensorDesc& tensor) {
   plan::Tensor5 result;
   result.shape = {1, 1, 1, 1, 1};
   const int lift = plan::kRank - shape.rank();
+  const bool empty = std::ranges::count(shape.values(), 0) > 0;
   for (int i = 0; i < shape.rank(); ++i) {
     const int dim = i < 2 ? i : i + lift;
     result.shape[static_cast<size_t>(dim)] = shape[i];
-    if (shape[i] > 1) {
+    // Strides of an empty tensor are never followed and may be absurd.
+    if (shape[i] > 1 && !empty) {
       result.stride_bytes[static_cast<size_t>(dim)] = strides[i] * SizeOf(tensor.dtype);
     }
   }

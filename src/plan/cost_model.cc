@@ -25,7 +25,13 @@ constexpr int64_t kMinTileElements = 256;
 // Tiles are cut on multiples of this, the longest vector of floats.
 constexpr int64_t kTileMultiple = 16;
 
+// Longer groups fill vectors no better; shorter ones keep a block's scratch in the cache, however
+// many channels there are.
+constexpr int64_t kMaxGroupChannels = 1024;
+
 }  // namespace
+
+int64_t GroupChannels(int64_t channels) { return std::min(channels, kMaxGroupChannels); }
 
 bool RowsFirst(const taps::TapTable& h, const taps::TapTable& w) {
   if (h.max_taps() > kMaxRingTaps) return true;
@@ -40,14 +46,14 @@ bool RowsFirst(const taps::TapTable& h, const taps::TapTable& w) {
 
 int64_t TilePixels(int64_t pixels, int64_t channels, int64_t scratch_bytes) {
   const int64_t fitting = kScratchBytes / std::max<int64_t>(scratch_bytes, 1);
-  const int64_t tile =
-      RoundUp(std::max(fitting, CeilDiv(kMinTileElements, channels)), kTileMultiple);
+  const int64_t multiple = channels > 1 ? 1 : kTileMultiple;
+  const int64_t tile = RoundUp(std::max(fitting, CeilDiv(kMinTileElements, channels)), multiple);
   return std::max<int64_t>(std::min(tile, pixels), 1);
 }
 
 BlockShape ChooseBlocks(const Coords& shape, bool groups, int64_t element_bytes,
                         int64_t tile_pixels, int64_t row_overlap) {
-  const int64_t channels = groups ? shape[kC] : 1;
+  const int64_t channels = groups ? GroupChannels(shape[kC]) : 1;
   const int64_t rows = std::max<int64_t>(shape[kD] * shape[kH], 1);
   const int64_t row_bytes = std::max<int64_t>(tile_pixels * channels * element_bytes, 1);
   // Four times the overlap keeps the work done twice under a quarter.
@@ -55,7 +61,10 @@ BlockShape ChooseBlocks(const Coords& shape, bool groups, int64_t element_bytes,
   BlockShape blocks;
   blocks.pixels = tile_pixels;
   blocks.rows = std::min(tall, rows);
-  blocks.planes = std::max<int64_t>(kBlockBytes / (row_bytes * rows), 1);
+  blocks.channels = channels;
+  const bool cut = groups && channels < shape[kC];
+  const int64_t planes = shape[kN] * (groups ? 1 : shape[kC]);
+  blocks.planes = cut ? 1 : std::clamp<int64_t>(kBlockBytes / row_bytes / rows, 1, planes);
   return blocks;
 }
 

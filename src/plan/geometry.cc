@@ -19,7 +19,8 @@ bool HasChannelGroups(const ResampleSpec& spec) {
 BlockGrid::BlockGrid(const Box5& box, const BlockShape& shape, bool groups)
     : box_(box),
       shape_(shape),
-      channels_(groups ? 1 : box.end[kC] - box.begin[kC]),
+      group_(groups ? shape.channels : 1),
+      channels_(CeilDiv(box.end[kC] - box.begin[kC], group_)),
       heights_(box.end[kH] - box.begin[kH]),
       planes_((box.end[kN] - box.begin[kN]) * channels_),
       rows_((box.end[kD] - box.begin[kD]) * heights_),
@@ -43,8 +44,12 @@ Block BlockGrid::operator[](int64_t index) const {
 }
 
 Coords BlockGrid::At(int64_t plane, int64_t row) const {
-  return {box_.begin[kN] + plane / channels_, box_.begin[kC] + plane % channels_,
+  return {box_.begin[kN] + plane / channels_, box_.begin[kC] + plane % channels_ * group_,
           box_.begin[kD] + row / heights_, box_.begin[kH] + row % heights_, box_.begin[kW]};
+}
+
+int64_t BlockGrid::Channels(int64_t plane) const {
+  return std::min(group_, box_.end[kC] - At(plane, 0)[kC]);
 }
 
 }  // namespace opscv::plan

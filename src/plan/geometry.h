@@ -14,8 +14,11 @@ namespace opscv::plan {
 // tensors, groups of channels that kernels handle as neighbours.
 [[nodiscard]] bool HasChannelGroups(const ResampleSpec& spec);
 
-// Block sizes: how many planes (n, c), rows (d, h) and pixels of an output one block covers.
+// Block sizes: how many planes (n, c), rows (d, h) and pixels of an output one block covers, and
+// how many channels its pixels have where they are groups. Blocks of fewer channels than there are
+// cover one plane.
 struct BlockShape {
+  int64_t channels = 1;
   int64_t planes = 1;
   int64_t rows = 1;
   int64_t pixels = 1;
@@ -35,7 +38,7 @@ struct Block {
 // of BlockShape::pixels, so that vectors along W stay whole.
 class BlockGrid {
  public:
-  // With `groups`, channels belong to the pixels and planes count N alone.
+  // With `groups`, channels belong to the pixels: a plane is an n and a range of channels.
   BlockGrid(const Box5& box, const BlockShape& shape, bool groups);
 
   [[nodiscard]] int64_t size() const { return plane_blocks_ * row_blocks_ * pixel_blocks_; }
@@ -43,10 +46,13 @@ class BlockGrid {
 
   // The coordinates of a plane and row, W being the box's first; C the first of the group.
   [[nodiscard]] Coords At(int64_t plane, int64_t row) const;
+  // The channels of a plane's pixels: 1 without groups.
+  [[nodiscard]] int64_t Channels(int64_t plane) const;
 
  private:
   Box5 box_;
   BlockShape shape_;
+  int64_t group_;     // channels of a plane's pixels, fewer in the last plane of an n
   int64_t channels_;  // planes per n
   int64_t heights_;   // rows per d
   int64_t planes_;

@@ -16,7 +16,6 @@ std::vector<int> Covered(const Coords& tensor, const Box5& box, const BlockShape
                          bool groups) {
   std::vector<int> counts(static_cast<size_t>(testing::Count(tensor)), 0);
   const BlockGrid grid(box, shape, groups);
-  const int64_t channels = groups ? box.end[kC] - box.begin[kC] : 1;
   for (int64_t index = 0; index < grid.size(); ++index) {
     const Block block = grid[index];
     EXPECT_LT(block.plane_begin, block.plane_end);
@@ -26,7 +25,7 @@ std::vector<int> Covered(const Coords& tensor, const Box5& box, const BlockShape
       for (int64_t row = block.row_begin; row < block.row_end; ++row) {
         const Coords at = grid.At(plane, row);
         EXPECT_EQ(at[kW], box.begin[kW]);
-        for (int64_t c = at[kC]; c < at[kC] + channels; ++c) {
+        for (int64_t c = at[kC]; c < at[kC] + grid.Channels(plane); ++c) {
           for (int64_t x = block.pixel_begin; x < block.pixel_end; ++x) {
             const int64_t offset =
                 (((at[kN] * tensor[kC] + c) * tensor[kD] + at[kD]) * tensor[kH] + at[kH]) *
@@ -73,7 +72,10 @@ TEST(BlockGrid, CoversTheBoxOnce) {
       box.begin[dim] = random.Int(0, tensor[dim] - 1);
       box.end[dim] = random.Int(box.begin[dim] + (random.OneIn(20) ? 0 : 1), tensor[dim]);
     }
-    const BlockShape shape{random.Int(1, 5), random.Int(1, 8), random.Int(1, 45)};
+    const BlockShape shape{.channels = random.Int(1, 4),
+                           .planes = random.Int(1, 5),
+                           .rows = random.Int(1, 8),
+                           .pixels = random.Int(1, 45)};
     const bool groups = random.OneIn(2);
     ASSERT_EQ(Covered(tensor, box, shape, groups), Inside(tensor, box))
         << "blocks of " << shape.planes << " planes, " << shape.rows << " rows, " << shape.pixels

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "base/checked_math.h"
@@ -34,27 +34,45 @@ std::unique_ptr<const Program> MakeProgram(const ResampleSpec& spec) {
   return MakeTapProgram(spec);
 }
 
+// How many samples the taps of one row of a table reach over, and those of its 16 neighbours that
+// are stored together with it.
+double TableReach(const ResampleSpec& spec, const taps::Axis& axis) {
+  constexpr double kTogether = 16.0;
+  const auto in = static_cast<double>(axis.in);
+  const auto out = static_cast<double>(axis.out);
+  const bool taps = spec.method == Method::kTaps;
+  const double scale = taps ? taps::ScaleOf(axis) : in / out;
+  const double support = taps ? taps::SupportOf(spec.filter) : 0.5;
+  const double window = 2.0 * support * std::max(scale, 1.0) + 1.0;
+  if (spec.direction == Direction::kForward) return std::min(window + kTogether * scale, in);
+  if (scale == 0.0) return 1.0;  // a single output, which is all that any sample is read by
+  return std::min((window + kTogether) / scale, out);
+}
+
 // Tables store distances within a row of taps in 32 bits.
 Status CheckTableRange(const ResampleSpec& spec) {
   static constexpr std::array<char, kSpatial> kNames = {'D', 'H', 'W'};
-  for (int i = 0; i < kSpatial; ++i) {
+  for (size_t i = 0; i < kSpatial; ++i) {
     const taps::Axis& axis = spec.axes[i];
     if (taps::IsIdentity(axis)) continue;
-    const double scale = std::max(taps::ScaleOf(axis), 1.0 / taps::ScaleOf(axis));
-    const double reach = 16.0 * (2.0 * taps::SupportOf(spec.filter) + 1.0) * std::max(scale, 1.0);
-    const double longest = static_cast<double>(std::max(axis.in, axis.out));
-    if (std::min(reach, longest) >= static_cast<double>(std::numeric_limits<int32_t>::max())) {
+    if (TableReach(spec, axis) >= static_cast<double>(std::numeric_limits<int32_t>::max())) {
       return InvalidArgument(
-          "axis {} resamples {} to {} samples: a window of 2^31 samples or more is not supported",
+          "axis {} resamples {} to {} samples: a window of 2^31 samples or more is not supported.",
           kNames[i], axis.in, axis.out);
     }
   }
   return {};
 }
 
-int64_t ElementCount(const Coords& shape) {
-  int64_t count = 1;
-  for (const int64_t extent : shape) count *= extent;
+Coords Extents(const Box5& box) {
+  Coords extents;
+  for (size_t i = 0; i < kRank; ++i) extents[i] = box.end[i] - box.begin[i];
+  return extents;
+}
+
+double ElementCount(const Coords& shape) {
+  double count = 1.0;
+  for (const int64_t extent : shape) count *= static_cast<double>(extent);
   return count;
 }
 
@@ -69,11 +87,8 @@ Plan::Plan(const ResampleSpec& spec, std::unique_ptr<const Program> program)
 }
 
 Box5 Plan::InputBox(const Box5& output_box) const {
+  if (output_box.Empty()) return {};
   Box5 box = output_box;
-  if (output_box.Empty()) {
-    box.end = box.begin;
-    return box;
-  }
   for (int axis = 0; axis < kSpatial; ++axis) {
     const int dim = kD + axis;
     const Range range = program_->InputRange(axis, {output_box.begin[dim], output_box.end[dim]});
@@ -83,11 +98,12 @@ Box5 Plan::InputBox(const Box5& output_box) const {
   return box;
 }
 
-int Plan::UsefulThreads(int threads) const {
-  const int64_t bytes =
-      (ElementCount(spec_.input.shape) + ElementCount(spec_.output.shape)) * SizeOf(spec_.dtype);
-  if (bytes < kSerialBytes) return 1;
-  return static_cast<int>(std::clamp<int64_t>(blocks_, 1, threads));
+int Plan::UsefulThreads(int threads) const { return UsefulThreads(OutputBox(), blocks_, threads); }
+
+int Plan::UsefulThreads(const Box5& box, int64_t blocks, int threads) const {
+  const double elements = ElementCount(Extents(InputBox(box))) + ElementCount(Extents(box));
+  if (elements * static_cast<double>(SizeOf(spec_.dtype)) < kSerialBytes) return 1;
+  return static_cast<int>(std::clamp<int64_t>(blocks, 1, threads));
 }
 
 int64_t Plan::WorkspaceBytes(int threads) const { return scratch_bytes_ * UsefulThreads(threads); }
@@ -95,8 +111,8 @@ int64_t Plan::WorkspaceBytes(int threads) const { return scratch_bytes_ * Useful
 bool Plan::Run(const RunRequest& request) const noexcept {
   if (program_ == nullptr) return true;
   const BlockGrid grid(request.box, program_->Blocks(), groups_);
-  const int64_t channels = groups_ ? request.box.end[kC] - request.box.begin[kC] : 1;
-  const int threads = UsefulThreads(request.threads);
+  const int threads = std::min(UsefulThreads(request.threads),
+                               UsefulThreads(request.box, grid.size(), request.threads));
   return ParallelFor(grid.size(), threads, request.stop, [&](int64_t index, int slot) {
     char* scratch = scratch_bytes_ == 0
                         ? nullptr
@@ -104,7 +120,7 @@ bool Plan::Run(const RunRequest& request) const noexcept {
     program_->RunBlock({.buffers = request.buffers,
                         .grid = grid,
                         .block = grid[index],
-                        .channels = channels,
+                        .channels = grid.Channels(grid[index].plane_begin),
                         .scratch = scratch});
   });
 }
@@ -142,16 +158,21 @@ Result<std::string> CurrentTarget() {
 }
 
 Result<std::shared_ptr<const Plan>> MakePlan(const ResampleSpec& spec) {
-  if (const Status& pin = kernels::ApplyTargetPin(); !pin.ok()) return Unexpected(pin);
-  if (Status status = CheckTableRange(spec); !status.ok()) return Unexpected(std::move(status));
   const ScopedDefaultFpEnv fp_env;
+  if (const Status& pin = kernels::ApplyTargetPin(); !pin.ok()) return Unexpected(pin);
+  if (const Status& threads = CheckThreadsVariable(); !threads.ok()) return Unexpected(threads);
+  const bool empty = Box5{.begin = {}, .end = spec.output.shape}.Empty();
+  if (!empty && !IsCopy(spec)) {
+    if (Status status = CheckTableRange(spec); !status.ok()) return Unexpected(std::move(status));
+  }
   try {
-    const Box5 whole{.begin = {}, .end = spec.output.shape};
     std::unique_ptr<const Program> program;
-    if (!whole.Empty()) program = MakeProgram(spec);
+    if (!empty) program = MakeProgram(spec);
     return std::shared_ptr<const Plan>(new Plan(spec, std::move(program)));
   } catch (const std::bad_alloc&) {
-    return Unexpected({StatusCode::kOutOfMemory, "the plan's tables do not fit in memory"});
+    return Unexpected({StatusCode::kOutOfMemory, "the plan's tables do not fit in memory."});
+  } catch (const std::length_error&) {  // more than a vector can ever hold
+    return Unexpected({StatusCode::kOutOfMemory, "the plan's tables do not fit in memory."});
   }
 }
 

@@ -52,6 +52,7 @@ class Plan {
  private:
   friend Result<std::shared_ptr<const Plan>> MakePlan(const ResampleSpec&);
   Plan(const ResampleSpec& spec, std::unique_ptr<const Program> program);
+  [[nodiscard]] int UsefulThreads(const Box5& box, int64_t blocks, int threads) const;
 
   ResampleSpec spec_;
   std::unique_ptr<const Program> program_;  // null when the output is empty
@@ -61,8 +62,8 @@ class Plan {
   std::string target_;         // SIMD target of the kernels
 };
 
-// kInvalidArgument when OPSCV_TARGET is not a known target or an axis is beyond what tables can
-// index, kOutOfMemory when the tables do not fit in memory.
+// kInvalidArgument when OPSCV_TARGET is not a known target, OPSCV_THREADS no number of threads, or
+// an axis beyond what tables can index; kOutOfMemory when the tables do not fit in memory.
 [[nodiscard]] Result<std::shared_ptr<const Plan>> MakePlan(const ResampleSpec& spec);
 
 // Names of the SIMD targets of this machine, best first, and of the one that plans use now.

@@ -23,9 +23,11 @@ struct Buffers {
   Coords output_origin;
 };
 
-// The element of a tensor at `at`, where `base` is the one at `origin`.
+// The element of a tensor at `at`, where `base` is the one at `origin`; null where `base` is, which
+// an input may be that no output reads.
 [[nodiscard]] inline const char* AddressOf(const void* base, const Coords& origin,
                                            const Tensor5& tensor, const Coords& at) {
+  if (base == nullptr) return nullptr;
   int64_t offset = 0;
   for (int i = 0; i < kRank; ++i) offset += (at[i] - origin[i]) * tensor.stride_bytes[i];
   return static_cast<const char*>(base) + offset;

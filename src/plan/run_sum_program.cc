@@ -70,7 +70,7 @@ class RunSumProgram final : public Program {
 RunSumProgram::RunSumProgram(const ResampleSpec& spec)
     : spec_(spec),
       groups_(HasChannelGroups(spec)),
-      channels_(groups_ ? spec.input.shape[kC] : 1),
+      channels_(groups_ ? GroupChannels(spec.input.shape[kC]) : 1),
       element_bytes_(SizeOf(spec.dtype)),
       real_bytes_(SizeOf(kernels::ComputeDType(spec.dtype))),
       bounds_(BuildBounds(spec)) {
@@ -95,7 +95,8 @@ RunSumProgram::RunSumProgram(const ResampleSpec& spec)
                                         .dst = along_w ? real : spec.dtype,
                                         .src_unit_step = in_unit,
                                         .dst_unit_step = along_w || out_unit});
-  clear_ = kernels::SelectRunRows({.src = spec.dtype, .dst = spec.dtype, .dst_unit_step = out_unit});
+  clear_ =
+      kernels::SelectRunRows({.src = spec.dtype, .dst = spec.dtype, .dst_unit_step = out_unit});
   if (!along_w) return;
   if (groups_) {
     along_w_groups_ =
@@ -123,8 +124,7 @@ void RunSumProgram::SumWindow(const BlockRun& run, const Rows& rows, const Coord
                                  .dst = nullptr,
                                  .dst_step_bytes = 0,
                                  .n = 0},
-            element_bytes_,
-            along_w() ? real_bytes_ : element_bytes_,
+            element_bytes_, along_w() ? real_bytes_ : element_bytes_,
             {src, spec_.input.stride_bytes[kW]}, dst,
             {rows.columns.end - rows.columns.begin, rows.channels, groups_});
 }

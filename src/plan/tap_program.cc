@@ -65,7 +65,9 @@ class TapProgram final : public Program {
   explicit TapProgram(const ResampleSpec& spec);
 
   [[nodiscard]] BlockShape Blocks() const override { return blocks_; }
-  [[nodiscard]] int64_t ScratchBytes() const override { return kRowBatch * staging_row_bytes_ + strip_rows_ * strip_row_bytes_; }
+  [[nodiscard]] int64_t ScratchBytes() const override {
+    return kRowBatch * staging_row_bytes_ + strip_rows_ * strip_row_bytes_;
+  }
   [[nodiscard]] Range InputRange(int axis, Range outputs) const override;
   void RunBlock(const BlockRun& run) const noexcept override;
   [[nodiscard]] std::vector<Pass> Passes() const override;
@@ -145,7 +147,7 @@ class TapProgram final : public Program {
 TapProgram::TapProgram(const ResampleSpec& spec)
     : spec_(spec),
       groups_(HasChannelGroups(spec)),
-      channels_(groups_ ? spec.input.shape[kC] : 1),
+      channels_(groups_ ? GroupChannels(spec.input.shape[kC]) : 1),
       element_bytes_(SizeOf(spec.dtype)),
       real_bytes_(SizeOf(kernels::ComputeDType(spec.dtype))),
       h_(BuildTable(spec, kH - kD)),
@@ -373,10 +375,9 @@ void TapProgram::RunPlane(const BlockRun& run, int64_t plane, Plane& p) const no
   Coords at = run.grid.At(plane, block.row_begin);
   const Range rows{at[kH], at[kH] + block.row_end - block.row_begin};
   at[kW] = block.pixel_begin;
-  const TargetRows out{
-      {AddressOf(run.buffers.output, run.buffers.output_origin, spec_.output, at),
-       spec_.output.stride_bytes[kW]},
-      spec_.output.stride_bytes[kH]};
+  const TargetRows out{{AddressOf(run.buffers.output, run.buffers.output_origin, spec_.output, at),
+                        spec_.output.stride_bytes[kW]},
+                       spec_.output.stride_bytes[kH]};
   at[kH] = run.buffers.input_origin[kH];
   at[kW] = p.columns.begin;
   p.input.data = AddressOf(run.buffers.input, run.buffers.input_origin, spec_.input, at);

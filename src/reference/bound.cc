@@ -44,7 +44,7 @@ double ArithmeticBound(Type type, double magnitude, const PassTaps& taps) {
   const bool in_double = type == Type::kFloat64;
   const double largest =
       in_double ? std::numeric_limits<double>::max() : double{std::numeric_limits<float>::max()};
-  if (!(magnitude < largest)) return infinity;
+  if (!(std::max(magnitude, taps.peak) < largest)) return infinity;
   double units = 0;
   double count = 1;
   for (int p = 0; p < taps.passes; ++p) {

@@ -17,8 +17,9 @@ enum class Type { kFloat64, kFloat32, kFloat16, kBFloat16 };
 //   float32         E * 2^-24 * S + taps * 2^-149
 //   float16, bfloat16   that, plus half a unit in the last place of |value| plus that
 //   float64         (E + largest extent) * 2^-52 * S + taps * 2^-1074
-// 0 where no pass ran: a copy is exact. Infinite (no promise) once S reaches the largest number of
-// the type it is summed in: float, for float64 double.
+// 0 where no pass ran: a copy is exact. Infinite (no promise) once S, or what the first pass holds
+// on the way (PassTaps::peak), reaches the largest number of the type it is summed in: float, for
+// float64 double.
 double BoundFor(Type type, double value, double magnitude, const PassTaps& taps);
 
 // |actual - value| as a fraction of the bound: at most 1 where the promise is kept, infinity where

@@ -47,6 +47,49 @@ std::vector<double> Apply(const Axis& axis, Direction direction, bool magnitude,
   return y;
 }
 
+// The largest value among the taps of each sample of the answer along the axis.
+std::vector<double> Largest(const Axis& axis, Direction direction, Shape shape,
+                            const std::vector<double>& x) {
+  if (axis.identity) return x;
+  const bool grad = direction == Direction::kGrad;
+  const int64_t from = grad ? axis.out : axis.in;
+  const int64_t to = grad ? axis.in : axis.out;
+  std::vector<double> y(shape.outer * to * shape.inner, 0.0);
+  for (int64_t n = 0; n < shape.outer; ++n) {
+    for (int64_t o = 0; o < axis.out; ++o) {
+      for (int64_t k = axis.table.begin[o]; k < axis.table.begin[o + 1]; ++k) {
+        const int64_t i = axis.table.index[k];
+        const double* source = &x[(n * from + (grad ? o : i)) * shape.inner];
+        double* target = &y[(n * to + (grad ? i : o)) * shape.inner];
+        for (int64_t m = 0; m < shape.inner; ++m) target[m] = std::max(target[m], source[m]);
+      }
+    }
+  }
+  return y;
+}
+
+// Below this, no sum of 2^20 terms with the filter's weights comes near the largest float.
+constexpr double kLargeData = 1e30;
+
+// What the first of two passes may hold on the way to every element, either axis coming first.
+std::vector<double> Peaks(const Axis& h, const Axis& w, Direction direction, int64_t batch,
+                          std::span<const double> x) {
+  std::vector<double> size;
+  for (double v : x) size.push_back(std::fabs(v));
+  if (std::ranges::none_of(size, [](double v) { return v > kLargeData; })) return {};
+  const bool grad = direction == Direction::kGrad;
+  const int64_t rows = batch * (grad ? h.out : h.in);
+  const int64_t rows_after = batch * (grad ? h.in : h.out);
+  const int64_t width = grad ? w.out : w.in;
+  const int64_t width_after = grad ? w.in : w.out;
+  const std::vector<double> w_first =
+      Largest(h, direction, {batch, width_after}, Apply(w, direction, true, {rows, 1}, size));
+  std::vector<double> peak =
+      Largest(w, direction, {rows_after, 1}, Apply(h, direction, true, {batch, width}, size));
+  for (size_t i = 0; i < peak.size(); ++i) peak[i] = std::max(peak[i], w_first[i]);
+  return peak;
+}
+
 // The taps that each sample of the answer sums over along this axis.
 std::vector<int64_t> CountTaps(const Axis& axis, Direction direction) {
   if (axis.identity) return std::vector<int64_t>(axis.in, 1);
@@ -116,6 +159,7 @@ std::vector<Axis> NearestAxes(const NearestExact3dProblem& p) {
 PassTaps Answer::TapsOf(int64_t element) const {
   PassTaps result;
   result.largest_extent = largest_extent;
+  if (!peak.empty()) result.peak = peak[static_cast<size_t>(element)];
   std::array<int64_t, 2> taps = {1, 1};
   std::array<bool, 2> used = {false, false};
   for (size_t a = axes.size(); a-- > 0;) {
@@ -138,13 +182,24 @@ double UsedScale(const NearestExact3dProblem& problem, int axis) {
   return used ? problem.scales[axis] : 0.0;
 }
 
+namespace {
+
+Answer Bicubic(const Bicubic2dAAProblem& problem, Direction direction, std::span<const double> x) {
+  const std::vector<Axis> axes = CubicAxes(problem);
+  Answer answer = ApplyAll(axes, {0, 1}, direction, problem.batch, x);
+  answer.peak = Peaks(axes[0], axes[1], direction, problem.batch, x);
+  return answer;
+}
+
+}  // namespace
+
 Answer UpsampleBicubic2dAA(const Bicubic2dAAProblem& problem, std::span<const double> x) {
-  return ApplyAll(CubicAxes(problem), {0, 1}, Direction::kForward, problem.batch, x);
+  return Bicubic(problem, Direction::kForward, x);
 }
 
 Answer UpsampleBicubic2dAAGrad(const Bicubic2dAAProblem& problem,
                                std::span<const double> grad_out) {
-  return ApplyAll(CubicAxes(problem), {0, 1}, Direction::kGrad, problem.batch, grad_out);
+  return Bicubic(problem, Direction::kGrad, grad_out);
 }
 
 Answer UpsampleNearestExact3d(const NearestExact3dProblem& problem, std::span<const double> x) {

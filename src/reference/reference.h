@@ -44,6 +44,9 @@ struct PassTaps {
   int passes = 0;
   std::array<int64_t, 2> taps = {0, 0};
   int64_t largest_extent = 1;
+  // The largest sum of |w*x| that the first pass may hold on the way to the element, whichever axis
+  // comes first; known only where data are so large that it could overflow, else 0.
+  double peak = 0.0;
 };
 
 // One axis of an answer: how many taps each of its samples has, and the pass (0 or 1) that sums
@@ -61,6 +64,7 @@ struct Answer {
   std::vector<double> magnitude;
   std::vector<AnswerAxis> axes;
   int64_t largest_extent = 1;
+  std::vector<double> peak;  // PassTaps::peak of every element, or empty
 
   // Taps of value[element].
   PassTaps TapsOf(int64_t element) const;

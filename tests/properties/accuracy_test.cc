@@ -80,6 +80,28 @@ TEST_P(Accuracy, StrongRatiosStayWithinTheBound) {
   }
 }
 
+// Near the largest float, where the first pass may overflow although the result does not.
+TEST_P(Accuracy, HugeValuesStayWithinTheBoundWhereNoPassOverflows) {
+  SCOPED_TRACE(SeedTrace());
+  Random random(5);
+  for (int i = 0; i < 80 && !HasFailure(); ++i) {
+    Problem problem = RandomProblem(*GetParam(), 8, random);
+    problem.dtype = random.Of({DType::kFloat32, DType::kBFloat16});
+    SCOPED_TRACE(problem.Text());
+    TestTensor input(problem.dtype, problem.InputShape(), Form::kContiguous);
+    TestTensor output(problem.dtype, problem.OutputShape(), Form::kContiguous);
+    std::vector<double> values = RandomValues(problem.dtype, input.size(), random);
+    for (double& value : values) value *= 1e38;
+    input.Fill(values);
+    const Result<Plan> plan = MakePlan(problem.ToSpec(), input.desc(), output.desc());
+    ASSERT_TRUE(plan.has_value()) << plan.error().message();
+    ASSERT_TRUE(plan->Run(input.data(), output.data()).ok());
+    const Worst worst = WorstError(problem, Reference(problem, input.Read()), output.Read());
+    EXPECT_LE(worst.fraction, 1.0) << "element " << worst.element << " is " << worst.actual
+                                   << ", the reference says " << worst.expected;
+  }
+}
+
 // On normal data float32 keeps more than the bound promises: 1e-6 of S (docs/accuracy.md).
 TEST_P(Accuracy, Float32OnNormalDataStaysBelowAMillionthOfTheMagnitude) {
   SCOPED_TRACE(SeedTrace());

@@ -81,6 +81,22 @@ TEST_P(Bits, AnyFormOfMemory) {
   }
 }
 
+// More channels side by side than a block takes as one group.
+TEST_P(Bits, AnyNumberOfChannels) {
+  Random random(17);
+  for (int i = 0; i < 4 && !HasFailure(); ++i) {
+    Problem problem = RandomProblem(*GetParam(), 4, random);
+    problem.n = 1;
+    problem.c = random.Int(1000, 2600);
+    SCOPED_TRACE(problem.Text());
+    const TestTensor input = RandomInput(problem, Form::kContiguous, random);
+    TestTensor last(problem.dtype, problem.InputShape(), Form::kChannelsLast);
+    last.FillBits(input.Bits());
+    ASSERT_EQ(RunWhole(problem, input, Form::kContiguous, 1),
+              RunWhole(problem, last, Form::kChannelsLast, 2));
+  }
+}
+
 // The result of cutting the output into boxes at random and computing each from the part of the
 // input that the plan says it needs, moved elsewhere so that nothing else can be read.
 TEST_P(Bits, AnySplitIntoBoxes) {

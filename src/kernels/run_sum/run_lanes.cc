@@ -111,8 +111,8 @@ struct RunLanes {
     return {start, end - start};
   }
 
-  // The sums of one vector by lookups in kVectors vectors, or false where a window does not fit them
-  // or would reach past `samples`, the samples there are from lanes.row on.
+  // The sums of one vector by lookups in kVectors vectors, or false where a window does not fit
+  // them or would reach past `samples`, the samples there are from lanes.row on.
   template <size_t kVectors>
   static HWY_INLINE bool SumByLookup(const Lanes& lanes, const WindowTable::Half& half,
                                      int64_t samples, V& sum) {
@@ -121,7 +121,8 @@ struct RunLanes {
     const int64_t start = HWY_MIN(int64_t{half.start}, latest);
     if (start < 0 || half.start - start + half.span >= width) return false;
     const VIndex index = hn::Sub(lanes.first, hn::Set(DIndex(), static_cast<TIndex>(start)));
-    sum = SumMembers(lanes, LookedUp<kVectors>{WindowLookup<D, kVectors>(index), lanes.row + start});
+    sum =
+        SumMembers(lanes, LookedUp<kVectors>{WindowLookup<D, kVectors>(index), lanes.row + start});
     return true;
   }
 

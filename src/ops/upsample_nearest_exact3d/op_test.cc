@@ -122,6 +122,12 @@ TEST(MayMeet, TellsRangesAndInterleavedViewsApart) {
   EXPECT_FALSE(MayMeet(every_other, memory + 4, every_other, memory));
   EXPECT_TRUE(MayMeet(every_other, memory, every_other, memory + 8));
   EXPECT_TRUE(MayMeet(every_other, memory + 8, every_other, memory));
+  // Channels 0-2 and 3-5 of the pixels of one image.
+  const TensorDesc half_pixels = {
+      .dtype = DType::kUInt8, .shape = {1, 2, 3, 3}, .strides = {36, 18, 6, 1}};
+  EXPECT_FALSE(MayMeet(half_pixels, memory, half_pixels, memory + 3));
+  EXPECT_FALSE(MayMeet(half_pixels, memory + 3, half_pixels, memory));
+  EXPECT_TRUE(MayMeet(half_pixels, memory, half_pixels, memory + 2));
   const TensorDesc empty = Contiguous(DType::kFloat32, {0});
   EXPECT_FALSE(MayMeet(empty, memory, whole, memory));
 }
