@@ -190,29 +190,40 @@ inline char* PlaceSource(GuardedArena& arena, const Reach& reach, Flush flush) {
   return bytes.data() + reach.below();
 }
 
+// Where a destination's elements lie: rows of n, element i of them the (i % n)-th of row i / n.
+struct DestinationShape {
+  int64_t n;
+  int64_t step_bytes;
+  int64_t rows = 1;
+  int64_t row_bytes = 0;
+  [[nodiscard]] int64_t count() const { return n * rows; }
+  [[nodiscard]] int64_t Offset(int64_t i) const { return i / n * row_bytes + i % n * step_bytes; }
+};
+
 // Two destinations alike, one guarded for the kernel, one for the plain loops.
 class Destinations {
  public:
-  Destinations(GuardedArena& arena, DType dtype, int64_t n, int64_t step_bytes, Flush flush)
+  Destinations(GuardedArena& arena, DType dtype, const DestinationShape& shape, Flush flush)
       : dtype_(dtype),
-        n_(n),
-        step_bytes_(step_bytes),
-        below_(Reach(SizeOf(dtype)).Along(n, step_bytes).below()),
-        kernel_(arena.Take(Reach(SizeOf(dtype)).Along(n, step_bytes).bytes(), flush)),
+        shape_(shape),
+        reach_(Reach(SizeOf(dtype))
+                   .Along(shape.n, shape.step_bytes)
+                   .Along(shape.rows, shape.row_bytes)),
+        kernel_(arena.Take(reach_.bytes(), flush)),
         plain_(kernel_.size(), kUntouched) {
     std::fill(kernel_.begin(), kernel_.end(), kUntouched);
   }
 
-  [[nodiscard]] char* kernel() const { return kernel_.data() + below_; }
-  [[nodiscard]] char* plain() { return plain_.data() + below_; }
+  [[nodiscard]] char* kernel() const { return kernel_.data() + reach_.below(); }
+  [[nodiscard]] char* plain() { return plain_.data() + reach_.below(); }
   [[nodiscard]] double KernelValue(int64_t i) const {
-    return Decode(dtype_, kernel() + i * step_bytes_);
+    return Decode(dtype_, kernel() + shape_.Offset(i));
   }
-  [[nodiscard]] double PlainValue(int64_t i) { return Decode(dtype_, plain() + i * step_bytes_); }
+  [[nodiscard]] double PlainValue(int64_t i) { return Decode(dtype_, plain() + shape_.Offset(i)); }
 
   // The kernel wrote the plain loops' bits, NaN for any NaN, and nothing beside its elements.
   void ExpectSameBits() {
-    for (int64_t i = 0; i < n_; ++i) {
+    for (int64_t i = 0; i < shape_.count(); ++i) {
       ASSERT_TRUE(SameValue(KernelValue(i), PlainValue(i)))
           << "element " << i << ": " << std::hexfloat << KernelValue(i) << ", plain loops "
           << PlainValue(i);
@@ -221,8 +232,8 @@ class Destinations {
   }
 
   void ExpectOnlyElementsWritten() {
-    for (int64_t i = 0; i < n_; ++i) {
-      std::memcpy(plain() + i * step_bytes_, kernel() + i * step_bytes_,
+    for (int64_t i = 0; i < shape_.count(); ++i) {
+      std::memcpy(plain() + shape_.Offset(i), kernel() + shape_.Offset(i),
                   static_cast<size_t>(SizeOf(dtype_)));
     }
     ASSERT_EQ(std::memcmp(kernel_.data(), plain_.data(), kernel_.size()), 0)
@@ -232,9 +243,8 @@ class Destinations {
  private:
   static constexpr char kUntouched = '\x5A';
   DType dtype_;
-  int64_t n_;
-  int64_t step_bytes_;
-  int64_t below_;
+  DestinationShape shape_;
+  Reach reach_;
   std::span<char> kernel_;
   std::vector<char> plain_;
 };

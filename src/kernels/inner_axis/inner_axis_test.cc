@@ -69,41 +69,58 @@ class Problem {
   [[nodiscard]] const TapTable& table() const { return table_; }
   [[nodiscard]] bool wide() const { return types_.src == DType::kFloat64; }
 
-  // Outputs [begin, end) by kernel and by plain loops, from the samples they read and no others.
+  // Outputs [begin, end) of a few rows by kernel and by plain loops, from the samples they read and
+  // no others.
   void Check(TracedRandom& random, int64_t begin, int64_t end, bool same_bits, Flush flush) const {
     static GuardedArena sources(size_t{1} << 20);
     static GuardedArena targets(size_t{1} << 20);
+    const Samples samples = SamplesOf(table_, begin, end);
+    const int64_t rows = random.OneIn(2) ? 1 : random.Int(2, 9);
     SCOPED_TRACE(std::string(NameOf(types_.src)) + " to " + std::string(NameOf(types_.dst)) +
                  ", outputs " + std::to_string(begin) + " to " + std::to_string(end) + " of " +
                  std::to_string(table_.rows()) + " made of " + std::to_string(table_.columns()) +
-                 ", at most " + std::to_string(table_.max_taps()) + " taps");
-    const Samples samples = SamplesOf(table_, begin, end);
+                 ", at most " + std::to_string(table_.max_taps()) + " taps, " +
+                 std::to_string(rows) + " rows");
     const int64_t src_bytes = SizeOf(types_.src);
-    const std::span<char> src =
-        sources.Take(static_cast<size_t>((samples.end - samples.begin) * src_bytes), flush);
-    std::copy_n(row_.begin() + samples.begin * src_bytes, src.size(), src.begin());
+    const int64_t count = samples.end - samples.begin;
+    const int64_t row_bytes = RandomApart(random, count * src_bytes, src_bytes);
+    char* src = testing::PlaceSource(
+        sources, Reach(src_bytes).Along(count, src_bytes).Along(rows, row_bytes), flush);
+    for (int64_t r = 0; r < rows; ++r) {
+      // Each row starts one sample further into the values, so that no two are alike.
+      for (int64_t i = 0; i < count * src_bytes; ++i) {
+        src[r * row_bytes + i] = RowByte(r, samples.begin * src_bytes + i);
+      }
+    }
     const bool unit = random.OneIn(2);
     int64_t dst_step = unit ? 1 : random.Of(testing::kSteps);
     if (dst_step == 0) dst_step = 5;
     dst_step *= SizeOf(types_.dst);
-    Destinations dst(targets, types_.dst, end - begin, dst_step, flush);
+    const int64_t n = end - begin;
+    const testing::DestinationShape shape{
+        n, dst_step, rows, RandomApart(random, n * std::abs(dst_step), SizeOf(types_.dst))};
+    Destinations dst(targets, types_.dst, shape, flush);
     const ElementKey key{types_.src, types_.dst, true, unit};
-    InnerAxisArgs args{.row = src.data(),
+    InnerAxisArgs args{.row = src,
                        .row_origin = samples.begin,
                        .row_end = samples.end,
                        .table = wide() ? static_cast<const void*>(&lanes_double_) : &lanes_float_,
                        .begin = begin,
                        .end = end,
                        .dst = dst.plain(),
-                       .dst_step_bytes = dst_step};
+                       .dst_step_bytes = dst_step,
+                       .rows = rows,
+                       .row_bytes = row_bytes,
+                       .dst_row_bytes = shape.row_bytes};
     SelectInnerAxisReference(key)(args);
     args.dst = dst.kernel();
     SelectInnerAxis(key)(args);
-    for (int64_t o = begin; o < end; ++o) {
-      const testing::ExactSum sum = Exactly(o);
-      const auto taps = static_cast<int64_t>(table_.delta(o).size());
-      testing::ExpectAccurate(types_.dst, dst.KernelValue(o - begin), sum, taps);
-      testing::ExpectAccurate(types_.dst, dst.PlainValue(o - begin), sum, taps);
+    for (int64_t i = 0; i < shape.count(); ++i) {
+      const int64_t output = begin + i % n;
+      const testing::ExactSum sum = Exactly(i / n, output);
+      const auto taps = static_cast<int64_t>(table_.delta(output).size());
+      testing::ExpectAccurate(types_.dst, dst.KernelValue(i), sum, taps);
+      testing::ExpectAccurate(types_.dst, dst.PlainValue(i), sum, taps);
     }
     if (same_bits) {
       dst.ExpectSameBits();
@@ -128,13 +145,26 @@ class Problem {
   }
 
  private:
-  [[nodiscard]] testing::ExactSum Exactly(int64_t output) const {
+  // A distance of rows of so many bytes that do not meet, in either direction.
+  static int64_t RandomApart(TracedRandom& random, int64_t bytes, int64_t element_bytes) {
+    const int64_t apart = bytes + random.Int(0, 3) * element_bytes;
+    return random.OneIn(3) ? -apart : apart;
+  }
+
+  // The byte at `at` of row r: the values, turned by r samples.
+  [[nodiscard]] char RowByte(int64_t r, int64_t at) const {
+    const auto size = static_cast<int64_t>(row_.size());
+    return row_[static_cast<size_t>((at + r * SizeOf(types_.src)) % size)];
+  }
+
+  [[nodiscard]] testing::ExactSum Exactly(int64_t r, int64_t output) const {
     testing::ExactSum sum;
     for (size_t k = 0; k < table_.delta(output).size(); ++k) {
       const int64_t sample = table_.base(output) + table_.delta(output)[k];
       const double weight =
           wide() ? table_.weight(output)[k] : static_cast<double>(table_.weight_float(output)[k]);
-      sum.Add(weight, Decode(types_.src, &row_[static_cast<size_t>(sample * SizeOf(types_.src))]));
+      const int64_t turned = (sample + r) % table_.columns();
+      sum.Add(weight, Decode(types_.src, &row_[static_cast<size_t>(turned * SizeOf(types_.src))]));
     }
     return sum;
   }
@@ -253,6 +283,7 @@ TEST_P(InnerAxisTest, ZeroIsNeverNegative) {
         std::vector<float> dst(37, -1.0F);
         SelectInnerAxis({})({.row = row.data(),
                              .row_origin = 0,
+                             .row_end = table.columns(),
                              .table = &lanes,
                              .begin = begin,
                              .end = 37,

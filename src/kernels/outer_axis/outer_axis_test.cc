@@ -115,7 +115,7 @@ void Check(TracedRandom& random, const Case& c, const Pool& pool, bool same_bits
   for (const int32_t delta : c.delta) {
     pool.Fill(random, src + delta * c.src_row_bytes, c.n, c.src_step_bytes);
   }
-  Destinations dst(targets, c.key.dst, c.n, c.dst_step_bytes, flush);
+  Destinations dst(targets, c.key.dst, {c.n, c.dst_step_bytes}, flush);
   SelectOuterAxisReference(c.key)(c.Args(src, dst.plain()));
   SelectOuterAxis(c.key)(c.Args(src, dst.kernel()));
   for (int64_t x = 0; x < c.n; ++x) {
@@ -163,7 +163,7 @@ TEST_P(OuterAxisTest, NothingToCombineIsPlusZero) {
     for (const int64_t n : {1, 5, 40}) {
       const Case c = RandomCase(random, {types.src, types.dst}, n, 0);
       GuardedArena targets(4096);
-      Destinations dst(targets, types.dst, n, c.dst_step_bytes, Flush::kEnd);
+      Destinations dst(targets, types.dst, {n, c.dst_step_bytes}, Flush::kEnd);
       SelectOuterAxis(c.key)(c.Args(nullptr, dst.kernel()));
       for (int64_t x = 0; x < n; ++x) {
         EXPECT_TRUE(testing::SameValue(dst.KernelValue(x), 0.0)) << NameOf(types.dst);
@@ -195,7 +195,7 @@ TEST_P(OuterAxisTest, ZeroIsNeverNegative) {
                        .weight = std::vector<double>(taps, weight),
                        .weight_float = std::vector<float>(taps, static_cast<float>(weight))};
           GuardedArena targets(4096);
-          Destinations dst(targets, types.dst, n, c.dst_step_bytes, Flush::kEnd);
+          Destinations dst(targets, types.dst, {n, c.dst_step_bytes}, Flush::kEnd);
           SelectOuterAxis(c.key)(c.Args(src.data(), dst.kernel()));
           for (int64_t x = 0; x < n; ++x) {
             EXPECT_TRUE(testing::SameValue(dst.KernelValue(x), 0.0))

@@ -74,7 +74,7 @@ void CheckRows(TracedRandom& random, RowsCase c, const Pool& pool, Flush flush) 
       pool.Fill(random, const_cast<char*>(MemberAt(c, src, a, b)), c.n(), c.args.src_step_bytes);
     }
   }
-  Destinations dst(targets, c.key.dst, c.n(), c.args.dst_step_bytes, flush);
+  Destinations dst(targets, c.key.dst, {c.n(), c.args.dst_step_bytes}, flush);
   c.args.src = src;
   c.args.dst = dst.plain();
   SelectRunRowsReference(c.key)(c.args);
@@ -191,7 +191,7 @@ class LanesProblem {
     int64_t dst_step = unit ? 1 : random.Of(kSteps);
     if (dst_step == 0) dst_step = 5;
     dst_step *= SizeOf(types_.dst);
-    Destinations dst(targets, types_.dst, end - begin, dst_step, flush);
+    Destinations dst(targets, types_.dst, {end - begin, dst_step}, flush);
     const ElementKey key{types_.src, types_.dst, true, unit};
     RunLanesArgs args{.row = src.data(),
                       .row_origin = first,
