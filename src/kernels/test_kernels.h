@@ -210,7 +210,7 @@ class Destinations {
                    .Along(shape.n, shape.step_bytes)
                    .Along(shape.rows, shape.row_bytes)),
         kernel_(arena.Take(reach_.bytes(), flush)),
-        plain_(kernel_.size(), kUntouched) {
+        plain_(kernel_.size() + 1, kUntouched) {  // never null, as offsets are applied to it
     std::fill(kernel_.begin(), kernel_.end(), kUntouched);
   }
 
@@ -236,7 +236,7 @@ class Destinations {
       std::memcpy(plain() + shape_.Offset(i), kernel() + shape_.Offset(i),
                   static_cast<size_t>(SizeOf(dtype_)));
     }
-    ASSERT_EQ(std::memcmp(kernel_.data(), plain_.data(), kernel_.size()), 0)
+    ASSERT_TRUE(std::equal(kernel_.begin(), kernel_.end(), plain_.begin()))
         << "bytes between the destination's elements were written";
   }
 
