@@ -13,6 +13,11 @@
 #include "base/fp_env.h"
 
 #ifdef OPSCV_PARALLEL_TBB
+#include <pthread.h>
+
+#include <mutex>
+#include <new>
+
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -61,6 +66,20 @@ bool RunInOrder(int64_t blocks, const std::atomic<bool>* stop,
 
 #ifdef OPSCV_PARALLEL_TBB
 
+// A child has a copy of the scheduler's memory but none of its threads, and would wait for them.
+bool g_ended_before_fork = false;
+std::atomic<bool> g_one_thread = false;
+
+// Refused while other threads use the scheduler, or when called from inside a block.
+void EndThreadsBeforeFork() {
+  oneapi::tbb::task_scheduler_handle handle{oneapi::tbb::attach{}};
+  g_ended_before_fork = oneapi::tbb::finalize(handle, std::nothrow);
+}
+
+void ContinueInChild() {
+  if (!g_ended_before_fork) g_one_thread = true;
+}
+
 bool RunOnThreads(int64_t blocks, int threads, const std::atomic<bool>* stop,
                   FunctionRef<void(int64_t, int)> run) {
   using oneapi::tbb::global_control;
@@ -89,6 +108,9 @@ bool RunOnThreads(int64_t blocks, int threads, const std::atomic<bool>* stop,
 }
 
 #else
+
+// Threads are made for each call: a child has none to miss.
+constexpr bool g_one_thread = false;
 
 bool RunOnThreads(int64_t blocks, int threads, const std::atomic<bool>* stop,
                   FunctionRef<void(int64_t, int)> run) {
@@ -131,10 +153,18 @@ const Status& CheckThreadsVariable() {
   return status;
 }
 
+void InstallForkHandlers() {
+#ifdef OPSCV_PARALLEL_TBB
+  static std::once_flag installed;
+  std::call_once(installed, [] { pthread_atfork(EndThreadsBeforeFork, nullptr, ContinueInChild); });
+#endif
+}
+
 bool ParallelFor(int64_t blocks, int threads, const std::atomic<bool>* stop,
                  FunctionRef<void(int64_t, int)> run) {
   const int useful = static_cast<int>(std::min<int64_t>(threads, blocks));
-  if (useful <= 1) return RunInOrder(blocks, stop, run);
+  if (useful <= 1 || g_one_thread) return RunInOrder(blocks, stop, run);
+  InstallForkHandlers();
   return RunOnThreads(blocks, useful, stop, run);
 }
 

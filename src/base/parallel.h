@@ -31,6 +31,12 @@ namespace opscv {
 bool ParallelFor(int64_t blocks, int threads, const std::atomic<bool>* stop,
                  FunctionRef<void(int64_t block, int slot)> run);
 
+// Sees to it, once, that a forked child can compute: with threads of its own where the parent's
+// could be ended before the copy, else on one thread. ParallelFor does it when it first uses
+// threads; a caller with fork handlers of its own calls it before it installs those, so that they
+// run first.
+void InstallForkHandlers();
+
 }  // namespace opscv
 
 #endif  // OPSCV_BASE_PARALLEL_H_

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bicubic resampling with antialiasing: out is (N,C,outputSize). scalesH, scalesW: output over
+ * input size; 0 means not given, and alignCorners ignores them. Valid C++11. */
+#ifndef OPSCV_ACLNNOP_ACLNN_UPSAMPLE_BICUBIC2D_AA_H_
+#define OPSCV_ACLNNOP_ACLNN_UPSAMPLE_BICUBIC2D_AA_H_
+
+#include "aclnn/aclnn_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Stage one: checks the arguments, plans, and tells the bytes of workspace that stage two needs. On
+ * refusal *workspaceSize and *executor stay as they were. */
+OPSCV_ACL_API aclnnStatus aclnnUpsampleBicubic2dAAGetWorkspaceSize(
+    const aclTensor* self, const aclIntArray* outputSize, bool alignCorners, double scalesH,
+    double scalesW, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor);
+
+/* Stage two: queues the work and returns. Tensors and arrays may be destroyed from here on; data
+ * and workspace (aligned to 64 bytes) must live until the stream is synchronised. */
+OPSCV_ACL_API aclnnStatus aclnnUpsampleBicubic2dAA(void* workspace, uint64_t workspaceSize,
+                                                   aclOpExecutor* executor, aclrtStream stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* OPSCV_ACLNNOP_ACLNN_UPSAMPLE_BICUBIC2D_AA_H_ */

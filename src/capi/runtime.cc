@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capi/runtime.h"
+
+#include <pthread.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "base/parallel.h"
+#include "capi/config.h"
+
+namespace opscv::capi {
+namespace {
+
+// A handle; null stands for the device's own context.
+thread_local aclrtContext t_context = nullptr;
+
+Result<IndexRule> ReadRule() {
+  const char* text = std::getenv("OPSCV_INDEX_RULE");
+  if (text == nullptr || *text == '\0') return IndexRule::kAscend;
+  for (const IndexRule rule : {IndexRule::kAscend, IndexRule::kTorchCpu, IndexRule::kExact}) {
+    if (NameOf(rule) == text) return rule;
+  }
+  return Unexpected(InvalidArgument("OPSCV_INDEX_RULE must be one of {}, {}, {}, got '{}'.",
+                                    NameOf(IndexRule::kAscend), NameOf(IndexRule::kTorchCpu),
+                                    NameOf(IndexRule::kExact), text));
+}
+
+std::shared_ptr<const Settings> ReadSettings() {
+  return std::make_shared<const Settings>(
+      Settings{.profile = FindProfile(std::getenv("OPSCV_SOC")), .rule = ReadRule()});
+}
+
+AclStatus AsParam(const Status& status) { return {ACL_ERROR_INVALID_PARAM, status.message()}; }
+
+AclStatus InsideHostFunction() {
+  return {ACL_ERROR_RT_STREAM_CONTEXT, "must not be called from a host function."};
+}
+
+}  // namespace
+
+Runtime& Runtime::Get() {
+  static Runtime* const runtime = new Runtime;
+  return *runtime;
+}
+
+// The engine's fork handlers go first, so that they run after ours have ended the idle workers.
+Runtime::Runtime() : scheduler_(new Scheduler), default_stream_(std::make_shared<Stream>()) {
+  default_context_ = contexts.Insert(std::make_shared<Context>());
+  InstallForkHandlers();
+  pthread_atfork(BeforeFork, AfterForkInParent, AfterForkInChild);
+  std::atexit(AtExit);
+}
+
+AclStatus Runtime::Init(const char* config_path) {
+  if (const Status config = CheckConfigFile(config_path); !config.ok()) return AsParam(config);
+  std::shared_ptr<const Settings> settings = ReadSettings();
+  if (!settings->profile) return AsParam(settings->profile.error());
+  if (!settings->rule) return AsParam(settings->rule.error());
+  const std::lock_guard lock(state_mutex_);
+  if (initialized_ || finalizing_) {
+    return {ACL_ERROR_REPEAT_INITIALIZE, "aclInit was called already; aclFinalize ends it."};
+  }
+  initialized_ = true;
+  settings_ = std::move(settings);
+  return {};
+}
+
+AclStatus Runtime::Finalize() {
+  if (Scheduler::InsideTask()) return InsideHostFunction();
+  {
+    const std::lock_guard lock(state_mutex_);
+    if (finalizing_ || !(initialized_ || used_)) {
+      return {ACL_ERROR_UNINITIALIZE, "aclInit must be called first."};
+    }
+    finalizing_ = true;
+  }
+  AclStatus status = FinishAndFreeDevice();
+  FreeHostObjects();
+  scheduler_->StopWorkers();
+  ResetState();
+  return status;
+}
+
+// Memory is freed last: until then tasks may touch it.
+AclStatus Runtime::FinishAndFreeDevice() {
+  AclStatus first = scheduler_->SynchronizeAll(AllStreams());
+  for (const std::shared_ptr<Stream>& stream : streams.TakeAll()) {
+    AclStatus status = scheduler_->Close(stream);
+    if (first.ok() && status.code() == ACL_ERROR_INTERNAL_ERROR) first = std::move(status);
+  }
+  events.TakeAll();
+  device_memory.FreeAll();
+  return first;
+}
+
+void Runtime::FreeHostObjects() {
+  host_memory.FreeAll();
+  executors.TakeAll();
+  tensors.TakeAll();
+  int_arrays.TakeAll();
+  float_arrays.TakeAll();
+  contexts.TakeAll();
+}
+
+void Runtime::ResetState() {
+  process_deterministic = Context::kUnset;
+  default_context_ = contexts.Insert(std::make_shared<Context>());
+  const std::lock_guard lock(state_mutex_);
+  initialized_ = false;
+  finalizing_ = false;
+  used_ = false;
+  device_uses_ = 0;
+  settings_ = nullptr;
+}
+
+AclStatus CheckDevice(int32_t device) {
+  if (device == 0) return {};
+  return InvalidParam("deviceId must be 0, the only device, got {}.", device);
+}
+
+AclStatus Runtime::SetDevice(int32_t device) {
+  OPSCV_ACL_RETURN_IF_ERROR(CheckDevice(device));
+  Touch();
+  SetCurrentContext(nullptr);
+  const std::lock_guard lock(state_mutex_);
+  ++device_uses_;
+  return {};
+}
+
+AclStatus Runtime::ResetDevice(int32_t device) {
+  OPSCV_ACL_RETURN_IF_ERROR(CheckDevice(device));
+  if (Scheduler::InsideTask()) return InsideHostFunction();
+  {
+    const std::lock_guard lock(state_mutex_);
+    if (device_uses_ > 0) --device_uses_;
+    if (device_uses_ > 0) return {};
+  }
+  return FinishAndFreeDevice();
+}
+
+AclStatus Runtime::SynchronizeDevice() { return scheduler_->SynchronizeAll(AllStreams()); }
+
+std::shared_ptr<const Settings> Runtime::settings() {
+  const std::lock_guard lock(state_mutex_);
+  if (settings_ == nullptr) settings_ = ReadSettings();
+  return settings_;
+}
+
+std::vector<std::shared_ptr<Stream>> Runtime::AllStreams() const {
+  std::vector<std::shared_ptr<Stream>> all = streams.All();
+  all.push_back(default_stream_);
+  return all;
+}
+
+std::shared_ptr<Stream> Runtime::FindStream(aclrtStream handle) const {
+  return handle == nullptr ? default_stream_ : streams.Find(handle);
+}
+
+std::shared_ptr<Context> Runtime::CurrentContext() const {
+  return contexts.Find(CurrentContextHandle());
+}
+
+aclrtContext Runtime::CurrentContextHandle() const {
+  return t_context == nullptr ? default_context_.load() : t_context;
+}
+
+void Runtime::SetCurrentContext(aclrtContext handle) {
+  t_context = handle == default_context_ ? nullptr : handle;
+}
+
+bool Runtime::IsDefaultContext(aclrtContext handle) const { return handle == default_context_; }
+
+void Runtime::AtExit() {
+  Runtime& runtime = Get();
+  runtime.scheduler_->DropAndStop(runtime.AllStreams());
+}
+
+void Runtime::BeforeFork() {
+  Get().scheduler_->RetireIdleWorkers();
+  Get().LockForFork();
+}
+
+void Runtime::AfterForkInParent() { Get().UnlockAfterFork(); }
+
+void Runtime::AfterForkInChild() {
+  Get().BecomeChild();
+  Get().UnlockAfterFork();
+}
+
+// Everything that a thread could be inside of while another forks.
+void Runtime::LockForFork() {
+  state_mutex_.lock();
+  forking_scheduler_ = scheduler_;
+  forking_scheduler_->LockForFork();
+  tensors.LockForFork();
+  int_arrays.LockForFork();
+  float_arrays.LockForFork();
+  executors.LockForFork();
+  streams.LockForFork();
+  events.LockForFork();
+  contexts.LockForFork();
+  device_memory.LockForFork();
+  host_memory.LockForFork();
+}
+
+void Runtime::UnlockAfterFork() {
+  host_memory.UnlockAfterFork();
+  device_memory.UnlockAfterFork();
+  contexts.UnlockAfterFork();
+  events.UnlockAfterFork();
+  streams.UnlockAfterFork();
+  executors.UnlockAfterFork();
+  float_arrays.UnlockAfterFork();
+  int_arrays.UnlockAfterFork();
+  tensors.UnlockAfterFork();
+  forking_scheduler_->UnlockAfterFork();
+  state_mutex_.unlock();
+}
+
+// Memory, tensors and arrays go on as copies; what stands for work of the parent ends here.
+void Runtime::BecomeChild() {
+  scheduler_->AbandonInChild();
+  parents_schedulers_.push_back(scheduler_);
+  parents_streams_.push_back(default_stream_);
+  for (auto& stream : streams.TakeAllLocked()) parents_streams_.push_back(std::move(stream));
+  executors.TakeAllLocked();
+  events.TakeAllLocked();
+  finalizing_ = false;
+  scheduler_ = new Scheduler;
+  default_stream_ = std::make_shared<Stream>();
+}
+
+AclStatus FindStream(aclrtStream handle, std::shared_ptr<Stream>& stream) {
+  stream = Runtime::Get().FindStream(handle);
+  if (stream != nullptr) return {};
+  return Refusal(ACL_ERROR_RT_STREAM_CONTEXT, "stream {}.", WhyNot(HandleKind::kStream, handle));
+}
+
+Result<std::shared_ptr<const Tensor>> FindTensor(const aclTensor* handle, std::string_view name) {
+  std::shared_ptr<const Tensor> tensor = Runtime::Get().tensors.Find(handle);
+  if (tensor != nullptr) return tensor;
+  return Unexpected(InvalidArgument("{} {}.", name, WhyNot(HandleKind::kTensor, handle)));
+}
+
+Result<std::shared_ptr<const IntArray>> FindIntArray(const aclIntArray* handle,
+                                                     std::string_view name) {
+  std::shared_ptr<const IntArray> array = Runtime::Get().int_arrays.Find(handle);
+  if (array != nullptr) return array;
+  return Unexpected(InvalidArgument("{} {}.", name, WhyNot(HandleKind::kIntArray, handle)));
+}
+
+}  // namespace opscv::capi
