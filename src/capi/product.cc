@@ -19,6 +19,8 @@ constexpr std::array<ProductProfile, ops::kProducts> kProfiles = {{
 
 }  // namespace
 
+std::span<const ProductProfile> AllProfiles() { return kProfiles; }
+
 Result<const ProductProfile*> FindProfile(const char* soc) {
   const std::string_view name = soc == nullptr || *soc == '\0' ? kProfiles[0].soc : soc;
   std::string known;

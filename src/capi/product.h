@@ -3,6 +3,8 @@
 #ifndef OPSCV_CAPI_PRODUCT_H_
 #define OPSCV_CAPI_PRODUCT_H_
 
+#include <span>
+
 #include "base/status.h"
 #include "ops/op_info.h"
 
@@ -15,6 +17,12 @@ struct ProductProfile {
   // What ACL_OPT_DETERMINISTIC reads where a program has set nothing.
   bool deterministic;
 };
+
+[[nodiscard]] std::span<const ProductProfile> AllProfiles();
+
+[[nodiscard]] inline bool Supports(const ops::OpInfo& info, const ProductProfile& profile) {
+  return info.products.supported[static_cast<size_t>(profile.product)];
+}
 
 // The profile of that name, kAscend950's for null or ""; kInvalidArgument, listing the known names,
 // for any other.

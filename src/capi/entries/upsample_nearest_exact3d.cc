@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aclnnop/aclnn_upsample_nearest_exact3d.h"
+#include "aclnnop/aclnn_upsample_nearest_exact3d_backward.h"
+#include "capi/error.h"
+#include "capi/executor.h"
+#include "capi/stage_one.h"
+#include "ops/pairs.h"
+
+using namespace opscv::capi;  // NOLINT(google-build-using-namespace): C functions have no namespace
+using opscv::FloatList;
+using opscv::Status;
+using opscv::ops::OpInfo;
+using opscv::ops::UpsampleNearestExact3dPair;
+
+aclnnStatus aclnnUpsampleNearestExact3dGetWorkspaceSize(
+    const aclTensor* self, const aclIntArray* outputSize, double scalesD, double scalesH,
+    double scalesW, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor) {
+  return Guard([&]() -> Status {
+    OPSCV_RETURN_IF_ERROR(CheckPointers(
+        workspaceSize, executor, {{"self", self}, {"outputSize", outputSize}, {"out", out}}));
+    const OpInfo& info = UpsampleNearestExact3dPair().forward;
+    OPSCV_RETURN_IF_ERROR(CheckProduct(info));
+    Call call;
+    OPSCV_RETURN_IF_ERROR(
+        ReadCall(info, self, out, {outputSize, FloatList{scalesD, scalesH, scalesW}}, call));
+    OPSCV_RETURN_IF_ERROR(Validate(call));
+    OPSCV_ASSIGN_OR_RETURN(auto plan, MakeCallPlan(call));
+    return Publish(std::move(plan), call, workspaceSize, executor);
+  });
+}
+
+aclnnStatus aclnnUpsampleNearestExact3d(void* workspace, uint64_t workspaceSize,
+                                        aclOpExecutor* executor, aclrtStream stream) {
+  return Guard([&] {
+    return Launch(UpsampleNearestExact3dPair().forward, workspace, workspaceSize, executor, stream);
+  });
+}
+
+aclnnStatus aclnnUpsampleNearestExact3dBackwardGetWorkspaceSize(
+    const aclTensor* gradOut, const aclIntArray* outputSize, const aclIntArray* inputSize,
+    double scalesD, double scalesH, double scalesW, aclTensor* gradInput, uint64_t* workspaceSize,
+    aclOpExecutor** executor) {
+  return Guard([&]() -> Status {
+    OPSCV_RETURN_IF_ERROR(CheckPointers(workspaceSize, executor,
+                                        {{"gradOut", gradOut},
+                                         {"outputSize", outputSize},
+                                         {"inputSize", inputSize},
+                                         {"gradInput", gradInput}}));
+    const OpInfo& info = UpsampleNearestExact3dPair().backward;
+    OPSCV_RETURN_IF_ERROR(CheckProduct(info));
+    Call call;
+    OPSCV_RETURN_IF_ERROR(ReadCall(info, gradOut, gradInput,
+                                   {inputSize, outputSize, FloatList{scalesD, scalesH, scalesW}},
+                                   call));
+    OPSCV_RETURN_IF_ERROR(Validate(call));
+    OPSCV_ASSIGN_OR_RETURN(auto plan, MakeCallPlan(call));
+    return Publish(std::move(plan), call, workspaceSize, executor);
+  });
+}
+
+aclnnStatus aclnnUpsampleNearestExact3dBackward(void* workspace, uint64_t workspaceSize,
+                                                aclOpExecutor* executor, aclrtStream stream) {
+  return Guard([&] {
+    return Launch(UpsampleNearestExact3dPair().backward, workspace, workspaceSize, executor,
+                  stream);
+  });
+}
