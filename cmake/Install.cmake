@@ -20,7 +20,8 @@ install(
   DESTINATION "${package_dir}")
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/opscvConfig.cmake.in" "${PROJECT_BINARY_DIR}/opscvConfig.cmake"
-  INSTALL_DESTINATION "${package_dir}")
+  INSTALL_DESTINATION "${package_dir}"
+  PATH_VARS ascend_include_dir)
 write_basic_package_version_file(
   "${PROJECT_BINARY_DIR}/opscvConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/opscvConfig.cmake"
