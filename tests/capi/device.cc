@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/capi/device.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -13,6 +14,11 @@ namespace opscv::testing {
 namespace {
 
 constexpr unsigned char kPattern = 0xA5;
+
+bool IsPattern(const std::vector<unsigned char>& bytes) {
+  return std::all_of(bytes.begin(), bytes.end(),
+                     [](unsigned char byte) { return byte == kPattern; });
+}
 
 void StartAfresh() {
   aclFinalize();
@@ -146,11 +152,10 @@ bool DeviceTensor::GapsUntouched() const {
   for (int64_t i = 0; i < view_.size(); ++i) {
     std::memset(bytes.data() + static_cast<size_t>(view_.At(i)) * element, kPattern, element);
   }
-  for (const unsigned char byte : bytes) {
-    if (byte != kPattern) return false;
-  }
-  return true;
+  return IsPattern(bytes);
 }
+
+bool DeviceTensor::Untouched() const { return IsPattern(Fetch()); }
 
 int AclType(DType dtype) {
   switch (dtype) {

@@ -89,6 +89,8 @@ class DeviceTensor {
   void Write(const std::vector<uint64_t>& bits);
   [[nodiscard]] std::vector<uint64_t> Read() const;
   [[nodiscard]] bool GapsUntouched() const;
+  // Whether the elements have never been written either.
+  [[nodiscard]] bool Untouched() const;
 
  private:
   [[nodiscard]] std::vector<unsigned char> Fetch() const;
