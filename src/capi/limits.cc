@@ -44,11 +44,9 @@ Status CheckVolumeFormats(const Call& call) {
                          call.output.name, call.input.name, text(call.input), text(call.output));
 }
 
-// In how many parts the device computes: extents of the whole, then bytes.
 Status CheckBelow(Wide value, int64_t limit, const std::string& what, const char* limit_text) {
   if (value < static_cast<Wide>(limit)) return {};
-  return InvalidArgument("{} must be < {}, got about {:.4g}.", what, limit_text,
-                         static_cast<double>(value));
+  return InvalidArgument("{} must be < {} ({}), got {}.", what, limit_text, limit, value);
 }
 
 Status CheckExtents(const Operand& operand) {
