@@ -27,7 +27,7 @@ ARROWS = {
     "src/reference": VALUE_HEADERS + ["base/"],
     "src/ops": VALUE_HEADERS + ["base/", "plan/"],
     "src/api": ["opscv/", "base/", "plan/", "ops/"],
-    "src/capi": ["opscv/", "acl/", "aclnn/", "base/", "plan/", "ops/"],
+    "src/capi": ["opscv/", "acl/", "aclnn/", "aclnnop/", "base/", "plan/", "ops/"],
     "src/graph": ["opscv/", "base/", "plan/", "ops/"],
     "include": [],
     "cli": DOOR + ["reference/", "base/"],
@@ -76,7 +76,7 @@ def starts(header, prefixes):
 def own_prefixes(room):
     """How a file of the room spells its neighbours."""
     if room == "include":
-        return ["opscv/", "acl/", "aclnn/"]
+        return ["opscv/", "acl/", "aclnn/", "aclnnop/"]
     return [room.removeprefix("src/") + "/"]
 
 

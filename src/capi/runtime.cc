@@ -75,11 +75,17 @@ AclStatus Runtime::Finalize() {
     }
     finalizing_ = true;
   }
-  AclStatus status = FinishAndFreeDevice();
-  FreeHostObjects();
-  scheduler_->StopWorkers();
-  ResetState();
-  return status;
+  try {
+    AclStatus status = FinishAndFreeDevice();
+    FreeHostObjects();
+    scheduler_->StopWorkers();
+    ResetState();
+    return status;
+  } catch (...) {
+    const std::lock_guard lock(state_mutex_);
+    finalizing_ = false;
+    throw;
+  }
 }
 
 // Memory is freed last: until then tasks may touch it.

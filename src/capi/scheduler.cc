@@ -224,7 +224,10 @@ AclStatus Scheduler::Close(const std::shared_ptr<Stream>& stream) {
   if (std::exchange(stream->closed, true)) {
     return {ACL_ERROR_RT_STREAM_CONTEXT, "stream is being destroyed by another thread."};
   }
-  OPSCV_ACL_RETURN_IF_ERROR(WaitFor(lock, stream, stream->queued));
+  if (AclStatus status = WaitFor(lock, stream, stream->queued); !status.ok()) {
+    stream->closed = false;
+    return status;
+  }
   return CollectFailure(*stream);
 }
 

@@ -214,10 +214,11 @@ TEST_F(SchedulerTest, AHostFunctionMustNotWaitForItself) {
     codes.push_back(scheduler_.SynchronizeEvent(event).code());
     EXPECT_TRUE(scheduler_.WaitEvent(other, event).ok());
     codes.push_back(scheduler_.Synchronize(other).code());
+    codes.push_back(scheduler_.Close(other).code());
   });
   ASSERT_TRUE(scheduler_.Synchronize(stream).ok());
-  EXPECT_THAT(codes, ::testing::ElementsAre(107003, 107003, 107003, 107003, 107003));
-  EXPECT_TRUE(scheduler_.Synchronize(other).ok());
+  EXPECT_THAT(codes, ::testing::ElementsAre(107003, 107003, 107003, 107003, 107003, 107003));
+  EXPECT_TRUE(scheduler_.Close(other).ok()) << "the refused call left it open";
 }
 
 TEST_F(SchedulerTest, AHostFunctionMayWaitForAnotherStream) {
