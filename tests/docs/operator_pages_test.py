@@ -16,6 +16,7 @@ LANGUAGES = ("en", "zh")
 
 BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n\n)(.*?)(\n<!-- end -->)", re.DOTALL)
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -100,8 +101,8 @@ class OperatorPages(unittest.TestCase):
         defined = sorted(re.findall(r"^#define (ACL\w+) (\d+)$", headers, re.MULTILINE))
         self.assertGreater(len(defined), 15)
         for language in LANGUAGES:
-            rows = re.findall(r"^\| `(ACL\w+)` \| (\d+) \|", page(language, "return_codes").read_text(),
-                              re.MULTILINE)
+            rows = re.findall(r"^\| `(ACL\w+)` \| (\d+) \|",
+                              page(language, "return_codes").read_text(), re.MULTILINE)
             self.assertEqual(sorted(rows), defined)
 
     def test_both_languages_say_the_same(self):
@@ -114,9 +115,10 @@ class OperatorPages(unittest.TestCase):
                 ("code", FENCE.findall),
                 ("headings", re.compile(r"^#+(?= )", re.MULTILINE).findall),
                 ("tables", re.compile(r"^\||^- |^\d+\. ", re.MULTILINE).findall),
-                ("links", lambda text: sorted(LINK.findall(text))),
+                ("links", lambda text: sorted(re.sub(r"^\.\./(en|zh)/|#.*", "", link)
+                                              for link in LINK.findall(text))),
                 ("numbers of codes", lambda text: sorted(re.findall(r"(?<!\d)\d{6}(?!\d)", text))),
-                ("names", lambda text: sorted(set(re.findall(r"`([^`\n]+)`", FENCE.sub("", text))))),
+                ("names", lambda text: sorted(set(CODE.findall(FENCE.sub("", text))))),
             ):
                 with self.subTest(page=name, what=what):
                     got = [find(FENCE.sub("", text) if what in ("headings", "tables") else text)
