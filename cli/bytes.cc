@@ -88,6 +88,12 @@ std::vector<char> InputFile::Peek(int64_t offset, int64_t size) const {
   return bytes;
 }
 
+std::vector<char> InputFile::ReadAll() const {
+  std::vector<char> bytes(static_cast<size_t>(size_));
+  Read(0, bytes);
+  return bytes;
+}
+
 std::unique_ptr<ByteSource> SourceFrom(InputFile file, int64_t begin) {
   return std::make_unique<FileSource>(std::move(file), begin);
 }

@@ -15,10 +15,14 @@ namespace opscv::cli {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // Fills `out` with the bytes from `offset` on. A source that is `sequential` reads forward only:
-  // no offset may lie before that of an earlier call.
+  // Fills `out` with the bytes from `offset` on.
   virtual void Read(int64_t offset, std::span<char> out) = 0;
+  // A sequential source reads forward only, and keeps what it has read from the latest Keep on.
   [[nodiscard]] virtual bool sequential() const { return false; }
+  // Nothing before `offset` will be asked for any more.
+  virtual void Keep(int64_t /*offset*/) {}
+  // Nothing more will be asked for at all: a source that is checked as a whole is checked now.
+  virtual void Finish() {}
 };
 
 // Where the elements of a tensor go. Nothing appears under the output's name before Commit.
@@ -51,6 +55,8 @@ class InputFile {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] int64_t size() const { return size_; }
   [[nodiscard]] int descriptor() const { return fd_.get(); }
+  // The whole file.
+  [[nodiscard]] std::vector<char> ReadAll() const;
   // Fails when the file ends before `out` is full.
   void Read(int64_t offset, std::span<char> out) const;
   // The bytes [offset, offset + size), fewer where the file ends earlier.

@@ -100,6 +100,7 @@ class Checker {
 
   void Run() {
     for (int64_t n = 0; n < operation_.output.shape[0]; ++n) CheckItem(n);
+    operation_.input.bytes->Finish();
   }
 
   [[nodiscard]] const Worst& worst() const { return worst_; }
@@ -184,7 +185,7 @@ void AddCheck(CLI::App& app, Action& action) {
     CLI::App* sub = check->add_subcommand(std::string(info->name), std::string(info->doc));
     sub->ignore_case();
     auto options = std::make_shared<CheckOptions>();
-    sub->add_option("--input", options->input, std::string(info->input.doc) + "; a .npy file")
+    sub->add_option("--input", options->input, std::string(info->input.doc) + "; " + std::string(kFormats))
         ->required()
         ->type_name("FILE");
     AddOperatorOptions(*sub, *info, options->op);

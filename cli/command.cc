@@ -2,6 +2,7 @@
 #include "cli/command.h"
 
 #include <cstdio>
+#include <limits>
 
 namespace opscv::cli {
 
@@ -11,6 +12,12 @@ void AddCommonOptions(CLI::App& app, CommonOptions& options) {
                  "threads that compute (default: OPSCV_THREADS, else the processors at hand)")
       ->check(CLI::Range(1, kMostThreads))
       ->type_name("N");
+  app.add_option("--memory", options.memory,
+                 "memory for data in flight, such as 512M; larger files pass through in parts "
+                 "(default: 256M, less where a limit is set on memory)")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
+      ->check(CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max() / 4))
+      ->type_name("SIZE");
   app.add_flag("--json", options.json, "print the report as JSON");
   app.add_flag("--quiet", options.quiet, "print nothing on success");
 }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "cli/failure.h"
 
@@ -17,8 +18,12 @@ namespace opscv::cli {
 // Keys in the order in which they are set.
 using Json = nlohmann::ordered_json;
 
+// How help names the files that are read and written.
+inline constexpr std::string_view kFormats = ".npy, .nii, .nii.gz, .png or .jpg";
+
 struct CommonOptions {
   int threads = 0;
+  int64_t memory = 0;  // 0: DefaultMemory()
   bool json = false;
   bool quiet = false;
 };

@@ -254,25 +254,28 @@ TensorInput OpenNpy(InputFile file, std::optional<DType> raw) {
   const Encoding encoding = EncodingOf(path, header.descr, raw);
   const auto begin = static_cast<int64_t>(extent.begin + extent.size);
   CheckLength(file, header, begin, SizeOf(encoding.dtype));
-  return {.path = path,
-          .storage = {.encoding = encoding,
-                      .shape = header.shape,
-                      .strides = StridesOf(header.shape, header.fortran_order)},
-          .bytes = SourceFrom(std::move(file), begin)};
+  TensorInput input;
+  input.path = path;
+  input.storage = {.encoding = encoding,
+                   .shape = header.shape,
+                   .strides = StridesOf(header.shape, header.fortran_order)};
+  input.bytes = SourceFrom(std::move(file), begin);
+  return input;
 }
 
-TensorOutput CreateNpy(const std::string& path, const Storage& storage) {
-  Storage dense = storage;
-  const Dims fortran = StridesOf(storage.shape, true);
-  const Dims c = StridesOf(storage.shape, false);
-  const bool fortran_order = storage.strides == fortran && fortran != c;
-  dense.strides = fortran_order ? fortran : c;
-  const std::string header = HeaderText(dense, fortran_order);
-  OutputFile file(path);
+TensorOutput CreateNpy(const OutputRequest& request) {
+  TensorOutput output;
+  output.path = request.path;
+  output.storage = request.storage;
+  const Dims fortran = StridesOf(request.storage.shape, true);
+  const Dims c = StridesOf(request.storage.shape, false);
+  const bool fortran_order = request.storage.strides == fortran && fortran != c;
+  output.storage.strides = fortran_order ? fortran : c;
+  const std::string header = HeaderText(output.storage, fortran_order);
+  OutputFile file(request.path);
   file.Write(0, header);
-  return {.path = path,
-          .storage = dense,
-          .bytes = SinkTo(std::move(file), static_cast<int64_t>(header.size()))};
+  output.bytes = SinkTo(std::move(file), static_cast<int64_t>(header.size()));
+  return output;
 }
 
 }  // namespace opscv::cli

@@ -24,8 +24,8 @@ struct NpyHeader {
 // Types without a name of their own (V2) are `raw`; without it they are refused.
 [[nodiscard]] TensorInput OpenNpy(InputFile file, std::optional<DType> raw);
 
-// In the order of `storage`: C, Fortran where it is that, C again for any other.
-[[nodiscard]] TensorOutput CreateNpy(const std::string& path, const Storage& storage);
+// In Fortran order where the request's storage is in it, else in C order.
+[[nodiscard]] TensorOutput CreateNpy(const OutputRequest& request);
 
 }  // namespace opscv::cli
 

@@ -4,12 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <utility>
+
+#include "cli/memory.h"
+#include "cli/nifti.h"
 
 namespace opscv::cli {
 namespace {
-
-constexpr int64_t kDefaultMemory = int64_t{256} << 20;
 
 // Puts `count` dimensions of one element in front.
 void AddDims(Storage& storage, int count) {
@@ -37,12 +40,8 @@ const IntList* FindList(const ops::OpCall& call, std::string_view name) {
   return nullptr;
 }
 
-// N,C,spatial in the order of the layout.
 Dims InLayout(const IntList& channels_first, Layout layout) {
-  IntList sizes = channels_first;
-  if (layout == Layout::kChannelsLast)
-    std::rotate(sizes.begin() + 1, sizes.begin() + 2, sizes.end());
-  return Dims(std::span<const int64_t>(sizes));
+  return ToLayout(Dims(std::span<const int64_t>(channels_first)), layout);
 }
 
 // The shape that the attributes ask for. Where their number is wrong, any shape of the operator's
@@ -72,13 +71,73 @@ bool Takes(const ops::OpInfo& info, DType dtype) {
   return has(info.dtypes) || has(info.cpu_dtypes);
 }
 
+bool IsGradient(const ops::OpInfo& info) {
+  return info.direction == plan::Direction::kBackward;
+}
+
+void RefuseImageOfGradient(const ops::OpInfo& info, const std::string& path) {
+  if (!IsGradient(info) || !IsImage(FormatOf(path))) return;
+  throw InputFailure(
+      "{}: an image cannot hold a gradient: it has values below 0, above 255 and in between; "
+      "expected .npy or NIfTI",
+      path);
+}
+
+// The shortest floating type that holds every value, float32 at least.
+DType FloatFor(const Encoding& encoding) {
+  const bool wide = SizeOf(encoding.dtype) >= 4 && encoding.dtype != DType::kFloat32;
+  return wide ? DType::kFloat64 : DType::kFloat32;
+}
+
+// The type to compute in. Images and volumes become floats by themselves, unless the operator copies
+// their elements; elements of a .npy are the user's own matter.
 DType ChooseDType(const Operation& operation, std::optional<DType> asked) {
   if (asked) return *asked;
-  const DType stored = operation.input.storage.encoding.dtype;
-  if (Takes(*operation.info, stored)) return stored;
+  const Encoding& encoding = operation.input.storage.encoding;
+  if (IsImage(operation.input.format)) return DType::kFloat32;
+  if (Takes(*operation.info, encoding.dtype)) {
+    const bool copies = !IsGradient(*operation.info) && !IsFloating(encoding.dtype);
+    if (copies || !encoding.scaled()) return encoding.dtype;
+  }
+  if (IsNifti(operation.input.format)) return FloatFor(encoding);
   throw InputFailure(
       "{}: holds elements of type {}, which {} does not take; give --dtype float32 to convert them",
-      operation.input.path, NameOf(stored), operation.info->name);
+      operation.input.path, NameOf(encoding.dtype), operation.info->name);
+}
+
+// Samples that lie `spacing` apart over the extent that the volume has now.
+IntList SizeForSpacing(const Operation& operation, const std::vector<double>& spacing) {
+  if (operation.input.nifti == nullptr) {
+    throw UsageFailure("--spacing needs a NIfTI file for --input, got '{}'", operation.input.path);
+  }
+  const Spatial now = SpacingOf(*operation.input.nifti);
+  const Dims shape = ToChannelsFirst(operation.input.storage.shape, operation.job.layout);
+  IntList size(spacing.size());
+  for (size_t axis = 0; axis < spacing.size(); ++axis) {  // W, H, D
+    const auto extent = static_cast<double>(shape[shape.rank() - 1 - static_cast<int>(axis)]);
+    if (now[axis] == 0.0) {
+      throw InputFailure("{}: has no spacing along {}; give --output_size", operation.input.path,
+                         "xyz"[axis]);
+    }
+    const double samples = std::round(extent * now[axis] / spacing[axis]);
+    if (!(samples < 0x1p53)) {
+      throw UsageFailure("--spacing must leave fewer than 2^53 samples, got {}", spacing[axis]);
+    }
+    size[spacing.size() - 1 - axis] = std::max<int64_t>(1, static_cast<int64_t>(samples));
+  }
+  return size;
+}
+
+// How far a sample of the output steps over the input, along x, y, z.
+Spatial StepOf(const Operation& operation, const Plan& plan) {
+  Spatial step = {1.0, 1.0, 1.0};
+  for (const AxisFacts& axis : plan.Facts().axes) {
+    const auto sizes = static_cast<double>(axis.before) / static_cast<double>(axis.after);
+    const double scale = axis.scale > 0.0 ? axis.scale : sizes;
+    const size_t place = std::string_view("WHD").find(axis.name);
+    step[place] = IsGradient(*operation.info) ? 1.0 / scale : scale;
+  }
+  return step;
 }
 
 ops::OpCall BindOrFail(const Spec& spec, const TensorDesc& input) {
@@ -87,30 +146,31 @@ ops::OpCall BindOrFail(const Spec& spec, const TensorDesc& input) {
   return *std::move(call);
 }
 
-}  // namespace
+// Elements that are copied keep their meaning through the slope and intercept of the output's header.
+void KeepScaling(Operation& operation) {
+  Encoding& encoding = operation.input.storage.encoding;
+  operation.keeps_scaling = encoding.scaled() && operation.job.dtype == encoding.dtype &&
+                            !IsFloating(encoding.dtype) && !IsGradient(*operation.info);
+  if (!operation.keeps_scaling) return;
+  encoding.slope = 1.0;
+  encoding.intercept = 0.0;
+}
 
-Operation Prepare(const OperatorOptions& options, const CommonOptions& common,
-                  const std::string& input_path) {
-  Operation operation;
-  operation.info = options.info;
-  operation.job = {.spec = options.ToSpec(),
-                   .dtype = DType::kFloat32,
-                   .layout = options.ToLayout(),
-                   .threads = common.threads,
-                   .memory = kDefaultMemory,
-                   .progress = {}};
-  const std::optional<DType> asked = options.ToDType();
-  operation.input = OpenTensor(input_path, asked);
-  operation.job.dtype = ChooseDType(operation, asked);
-
+void AddMissingDims(Operation& operation) {
   Storage& input = operation.input.storage;
-  const int missing = options.info->rank - input.shape.rank();
-  const int spatial = options.info->rank - 2;
+  const int rank = operation.info->rank;
   const bool last = operation.job.layout == Layout::kChannelsLast;
-  if (missing > 0 && input.shape.rank() >= spatial + (last ? 1 : 0)) {
-    operation.added_dims = missing;
-    AddDims(input, missing);
+  const int fewest = rank - 2 + (last ? 1 : 0);
+  if (operation.input.format != Format::kNpy || input.shape.rank() >= rank ||
+      input.shape.rank() < fewest) {
+    return;
   }
+  operation.added_dims = rank - input.shape.rank();
+  AddDims(input, operation.added_dims);
+}
+
+void SettleOutput(Operation& operation) {
+  const Storage& input = operation.input.storage;
   const ops::OpCall call = BindOrFail(operation.job.spec, {.dtype = operation.job.dtype,
                                                            .shape = input.shape,
                                                            .strides = input.strides,
@@ -120,14 +180,45 @@ Operation Prepare(const OperatorOptions& options, const CommonOptions& common,
   operation.output.strides = input.shape.rank() == operation.output.shape.rank()
                                  ? DenseStridesLike(operation.output.shape, input.strides)
                                  : ContiguousStrides(operation.output.shape);
+}
+
+}  // namespace
+
+Operation Prepare(const OperatorOptions& options, const CommonOptions& common,
+                  const std::string& input_path) {
+  const std::vector<double> spacing = options.ToSpacing();
+  Operation operation;
+  operation.info = options.info;
+  operation.job.spec = options.ToSpec(spacing.empty() ? "" : "output_size");
+  operation.job.layout = options.ToLayout();
+  operation.job.threads = common.threads;
+  operation.job.memory = common.memory > 0 ? common.memory : DefaultMemory();
+  RefuseImageOfGradient(*options.info, input_path);
+  const std::optional<DType> asked = options.ToDType();
+  operation.input = OpenTensor({.path = input_path,
+                                .rank = options.info->rank,
+                                .layout = operation.job.layout,
+                                .raw = asked});
+  operation.job.dtype = ChooseDType(operation, asked);
+  if (!spacing.empty()) operation.job.spec.Set("output_size", SizeForSpacing(operation, spacing));
+  KeepScaling(operation);
+  AddMissingDims(operation);
+  SettleOutput(operation);
   return operation;
 }
 
-TensorOutput CreateOutput(const Operation& operation, const std::string& path) {
-  Storage storage = operation.output;
-  DropDims(storage, operation.added_dims);
-  TensorOutput output = CreateTensor(path, storage);
-  AddDims(output.storage, operation.added_dims);
+TensorOutput CreateOutput(const Operation& operation, const Plan& plan, const std::string& path) {
+  RefuseImageOfGradient(*operation.info, path);
+  OutputRequest request = {.path = path,
+                           .storage = operation.output,
+                           .layout = operation.job.layout,
+                           .source = &operation.input,
+                           .step = StepOf(operation, plan),
+                           .keep_scaling = operation.keeps_scaling};
+  const int dropped = FormatOf(path) == Format::kNpy ? operation.added_dims : 0;
+  DropDims(request.storage, dropped);
+  TensorOutput output = CreateTensor(request);
+  AddDims(output.storage, dropped);
   return output;
 }
 

@@ -17,7 +17,8 @@ struct Operation {
   Job job;
   TensorInput input;
   Storage output;      // as it will be computed
-  int added_dims = 0;  // leading dimensions of one element that the file itself lacks
+  bool keeps_scaling = false;  // elements are copied with the slope and intercept of their file
+  int added_dims = 0;          // leading dimensions of one element that the file itself lacks
 };
 
 // Opens the input and settles everything that the options say. A file with fewer dimensions than
@@ -25,8 +26,9 @@ struct Operation {
 [[nodiscard]] Operation Prepare(const OperatorOptions& options, const CommonOptions& common,
                                 const std::string& input_path);
 
-// Begins the output file, with as many dimensions as the input file has.
-[[nodiscard]] TensorOutput CreateOutput(const Operation& operation, const std::string& path);
+// Begins the output file; a .npy has as many dimensions as the input file has.
+[[nodiscard]] TensorOutput CreateOutput(const Operation& operation, const Plan& plan,
+                                        const std::string& path);
 
 [[nodiscard]] std::string ShapeText(const Dims& shape);
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 
 #include "cli/elements.h"
 #include "cli/failure.h"
@@ -74,11 +75,11 @@ void SetAttr(const OperatorOptions::Attr& attr, Spec& spec) {
 
 void AddAttr(CLI::App& app, OperatorOptions::Attr& attr) {
   std::string doc(attr.info->doc);
+  if (attr.info->required) doc += " (required)";
   if (!attr.info->required && !attr.info->default_text.empty()) {
     doc += fmt::format(" (default: {})", attr.info->default_text);
   }
   attr.option = app.add_option(fmt::format("--{}", attr.info->name), attr.words, doc);
-  attr.option->required(attr.info->required);
   attr.option->type_name(std::string(NameOf(attr.info->type)));
   switch (attr.info->type) {
     case ops::AttrType::kBool:
@@ -106,10 +107,17 @@ constexpr std::array kFloatTypes = {DType::kFloat64, DType::kFloat32, DType::kFl
 
 }  // namespace
 
-Spec OperatorOptions::ToSpec() const {
+Spec OperatorOptions::ToSpec(std::string_view derived) const {
   Spec spec(info->name);
   for (const auto& attr : attrs) {
-    if (attr->option->count() > 0) SetAttr(*attr, spec);
+    if (attr->option->count() > 0) {
+      if (attr->info->name == derived) {
+        throw UsageFailure("--{} and --spacing say the same thing; give one of them", derived);
+      }
+      SetAttr(*attr, spec);
+    } else if (attr->info->required && attr->info->name != derived) {
+      throw UsageFailure("--{} is required: {}", attr->info->name, attr->info->doc);
+    }
   }
   if (rule.empty()) return spec;
   for (const IndexRule known : kRules) {
@@ -124,6 +132,21 @@ Layout OperatorOptions::ToLayout() const {
   if (name.empty() || name == Lower(first)) return Layout::kChannelsFirst;
   if (name == Lower(last)) return Layout::kChannelsLast;
   throw UsageFailure("--layout must be {} or {}, got '{}'", first, last, layout);
+}
+
+std::vector<double> OperatorOptions::ToSpacing() const {
+  std::vector<double> values;
+  for (const std::string& word : spacing) {
+    values.push_back(ReadNumber<double>("spacing", "a list of numbers such as 1,1,1", word));
+    if (!std::isfinite(values.back()) || values.back() <= 0.0) {
+      throw UsageFailure("--spacing must be above 0, got '{}'", word);
+    }
+  }
+  const auto axes = static_cast<size_t>(info->rank - 2);
+  if (!values.empty() && values.size() != axes) {
+    throw UsageFailure("--spacing must have {} numbers, got {}", axes, values.size());
+  }
+  return values;
 }
 
 std::optional<DType> OperatorOptions::ToDType() const {
@@ -154,6 +177,15 @@ void AddOperatorOptions(CLI::App& app, const ops::OpInfo& info, OperatorOptions&
   app.add_option("--layout", options.layout,
                  fmt::format("order of the dimensions: {} or {} (default: {})", first, last, first))
       ->type_name("LAYOUT");
+  if (info.direction == plan::Direction::kForward) {
+    app.add_option("--spacing", options.spacing,
+                   fmt::format("in place of output_size, for a NIfTI input: the spacing to come to, "
+                               "along {}",
+                               info.rank == 4 ? "x,y" : "x,y,z"))
+        ->expected(1, kMaxRank)
+        ->delimiter(',')
+        ->type_name("LISTFLOAT");
+  }
   app.add_option("--dtype", options.dtype,
                  fmt::format("type to compute in: {}; data of another type are converted, and V2 "
                              "data of a .npy are taken for bfloat16 (default: the file's)",

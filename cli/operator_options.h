@@ -29,11 +29,14 @@ struct OperatorOptions {
   std::string rule;
   std::string layout;
   std::string dtype;
+  std::vector<std::string> spacing;
 
   // The call as a Spec: every attribute that was given. UsageFailure where a word is no value of
-  // the attribute's type.
-  [[nodiscard]] Spec ToSpec() const;
+  // the attribute's type, or where a required attribute is missing, `derived` excepted.
+  [[nodiscard]] Spec ToSpec(std::string_view derived = "") const;
   [[nodiscard]] Layout ToLayout() const;
+  // The spacing asked for with --spacing, along x, y and, for volumes, z; empty without it.
+  [[nodiscard]] std::vector<double> ToSpacing() const;
   // The type asked for with --dtype.
   [[nodiscard]] std::optional<DType> ToDType() const;
 };

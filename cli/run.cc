@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/operation.h"
+#include "cli/progress.h"
 
 namespace opscv::cli {
 namespace {
@@ -18,9 +19,14 @@ struct RunOptionsOfCommand {
 Exit Run(const RunOptionsOfCommand& options) {
   Operation operation = Prepare(options.op, options.common, options.input);
   // Before the output is begun: what is refused must not touch the disk.
-  (void)PlanJob(operation.job, operation.input.storage, operation.output);
-  TensorOutput output = CreateOutput(operation, options.output);
-  const StreamStats stats = RunStream(operation.job, operation.input, output);
+  const Plan plan = PlanJob(operation.job, operation.input.storage, operation.output);
+  TensorOutput output = CreateOutput(operation, plan, options.output);
+  StreamStats stats;
+  {
+    ProgressBar bar(std::string(operation.info->name), options.common.quiet);
+    operation.job.progress = [&bar](double share) { bar.Show(share); };
+    stats = RunStream(operation.job, operation.input, output);
+  }
   output.bytes->Commit();
 
   const double rate = stats.seconds > 0.0 ? BytesMoved(operation) / stats.seconds / 1e9 : 0.0;
@@ -43,10 +49,10 @@ void AddRun(CLI::App& app, Action& action) {
     CLI::App* sub = run->add_subcommand(std::string(info->name), std::string(info->doc));
     sub->ignore_case();
     auto options = std::make_shared<RunOptionsOfCommand>();
-    sub->add_option("--input", options->input, std::string(info->input.doc) + "; a .npy file")
+    sub->add_option("--input", options->input, std::string(info->input.doc) + "; " + std::string(kFormats))
         ->required()
         ->type_name("FILE");
-    sub->add_option("--output", options->output, std::string(info->output.doc) + "; a .npy file")
+    sub->add_option("--output", options->output, std::string(info->output.doc) + "; " + std::string(kFormats))
         ->required()
         ->type_name("FILE");
     AddOperatorOptions(*sub, *info, options->op);

@@ -71,10 +71,12 @@ int64_t LongestInput(const Plan& plan, int dim, int64_t step) {
 
 class Cutter {
  public:
-  Cutter(const Job& job, const Plan& plan, bool sequential)
+  Cutter(const Job& job, const Plan& plan, const TensorInput& input)
       : job_(job),
         plan_(plan),
-        sequential_(sequential),
+        sequential_(input.bytes->sequential()),
+        input_bytes_(SizeOf(job.dtype) +
+                     (sequential_ ? SizeOf(input.storage.encoding.dtype) : 0)),
         order_(OuterToInner(plan.output().strides)) {
     cut_.output = plan.output().shape;
     cut_.input = cut_.output;
@@ -102,12 +104,13 @@ class Cutter {
   void Measure(int dim) { cut_.input[dim] = LongestInput(plan_, dim, cut_.output[dim]); }
   [[nodiscard]] int64_t Bytes() const {
     const int64_t element = SizeOf(job_.dtype);
-    return SaturatingProduct(cut_.output, element) + SaturatingProduct(cut_.input, element);
+    return SaturatingProduct(cut_.output, element) + SaturatingProduct(cut_.input, input_bytes_);
   }
 
   const Job& job_;
   const Plan& plan_;
   bool sequential_;
+  int64_t input_bytes_;  // an element takes; a sequential input keeps its own form of it too
   std::vector<int> order_;
   Cut cut_;
 };
@@ -183,7 +186,7 @@ StreamStats RunStream(const Job& job, TensorInput& input, TensorOutput& output) 
   Boxes boxes(to.shape, to.shape, to.strides);
   if (boxes.done()) return stats;
 
-  const Cut cut = Cutter(job, whole, input.bytes->sequential()).Run();
+  const Cut cut = Cutter(job, whole, input).Run();
   // Outer dimensions have one element a box where inner ones are cut: with the file's own strides a
   // box of the output is one range of it. Input boxes lie densely.
   const Dims input_strides = DenseStridesLike(cut.input, input.storage.strides);
@@ -201,12 +204,12 @@ StreamStats RunStream(const Job& job, TensorInput& input, TensorOutput& output) 
     ReadBox(input, from, job.dtype, input_strides, source.get());
     ThrowIfInterrupted();
     stats.seconds += RunBoxTimed(plan, job, box, source.get(), from.begin, target.get());
-    output.bytes->Write(OffsetOf(to, box.begin) * element,
-                        {target.get(), static_cast<size_t>(ElementsOf(box) * element)});
+    WriteRange(output, OffsetOf(to, box.begin), ElementsOf(box), job.dtype, target.get());
     ++stats.boxes;
     done += ElementsOf(box);
     if (job.progress) job.progress(static_cast<double>(done) / total);
   }
+  input.bytes->Finish();
   return stats;
 }
 

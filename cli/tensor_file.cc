@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "cli/failure.h"
+#include "cli/image_tensor.h"
+#include "cli/nifti.h"
 #include "cli/npy.h"
 
 namespace opscv::cli {
@@ -21,6 +23,17 @@ bool EndsWith(std::string_view path, std::string_view ending) {
                     path.end() - static_cast<ptrdiff_t>(ending.size()),
                     [](unsigned char a, unsigned char b) { return a == std::tolower(b); });
 }
+
+struct Ending {
+  std::string_view text;
+  Format format;
+};
+constexpr std::array<Ending, 6> kEndings = {{{".npy", Format::kNpy},
+                                             {".nii", Format::kNifti},
+                                             {".nii.gz", Format::kNiftiGzip},
+                                             {".png", Format::kPng},
+                                             {".jpg", Format::kJpeg},
+                                             {".jpeg", Format::kJpeg}}};
 
 // Reads one run of neighbours.
 class RunReader {
@@ -83,6 +96,7 @@ void ReadBox(TensorInput& input, const Box& box, DType dtype, const Dims& stride
     if (extent[i] <= 0) return;
     first += box.begin[i] * storage.strides[i];
   }
+  input.bytes->Keep(first * SizeOf(storage.encoding.dtype));
   // The innermost dimensions that are neighbours in the file and in memory make one run.
   int outer = extent.rank();
   int64_t run = 1;
@@ -113,14 +127,71 @@ void ReadBox(TensorInput& input, const Box& box, DType dtype, const Dims& stride
   }
 }
 
-TensorInput OpenTensor(const std::string& path, std::optional<DType> dtype) {
-  if (EndsWith(path, ".npy")) return OpenNpy(InputFile(path), dtype);
-  throw InputFailure("{}: must end in .npy", path);
+void WriteRange(TensorOutput& output, int64_t first, int64_t count, DType dtype, const char* data) {
+  const DType stored = output.storage.encoding.dtype;
+  const int64_t stored_size = SizeOf(stored);
+  const int64_t size = SizeOf(dtype);
+  if (stored == dtype || (stored == DType::kUInt8 && dtype == DType::kBool)) {
+    return output.bytes->Write(first * size, {data, static_cast<size_t>(count * size)});
+  }
+  std::vector<char> staging;
+  for (int64_t done = 0; done < count;) {
+    const int64_t part = std::min(count - done, kStagingBytes / stored_size);
+    staging.resize(static_cast<size_t>(part * stored_size));
+    Decode({.dtype = dtype}, data + done * size, part, stored, staging.data());
+    output.bytes->Write((first + done) * stored_size, staging);
+    done += part;
+  }
 }
 
-TensorOutput CreateTensor(const std::string& path, const Storage& storage) {
-  if (EndsWith(path, ".npy")) return CreateNpy(path, storage);
-  throw InputFailure("{}: must end in .npy", path);
+Dims ToLayout(const Dims& channels_first, Layout layout) {
+  Dims dims = channels_first;
+  if (layout == Layout::kChannelsFirst) return dims;
+  for (int i = 2; i < dims.rank(); ++i) dims[i - 1] = channels_first[i];
+  dims[dims.rank() - 1] = channels_first[1];
+  return dims;
+}
+
+Dims ToChannelsFirst(const Dims& dims, Layout layout) {
+  Dims first = dims;
+  if (layout == Layout::kChannelsFirst) return first;
+  for (int i = 2; i < dims.rank(); ++i) first[i] = dims[i - 1];
+  first[1] = dims[dims.rank() - 1];
+  return first;
+}
+
+Format FormatOf(const std::string& path) {
+  for (const Ending& ending : kEndings) {
+    if (EndsWith(path, ending.text)) return ending.format;
+  }
+  throw InputFailure("{}: its name must end in .npy, .nii, .nii.gz, .png, .jpg or .jpeg", path);
+}
+
+TensorInput OpenTensor(const InputRequest& request) {
+  const Format format = FormatOf(request.path);
+  if (format == Format::kNpy) return OpenNpy(InputFile(request.path), request.raw);
+  TensorInput input = IsImage(format) ? OpenImage(InputFile(request.path), format)
+                                      : OpenNifti(InputFile(request.path),
+                                                  format == Format::kNiftiGzip, request.rank);
+  input.storage.shape = ToLayout(input.storage.shape, request.layout);
+  input.storage.strides = ToLayout(input.storage.strides, request.layout);
+  return input;
+}
+
+TensorOutput CreateTensor(const OutputRequest& request) {
+  switch (FormatOf(request.path)) {
+    case Format::kNpy:
+      return CreateNpy(request);
+    case Format::kPng:
+      return CreateImage(request, Format::kPng);
+    case Format::kJpeg:
+      return CreateImage(request, Format::kJpeg);
+    case Format::kNifti:
+      return CreateNifti(request, /*gzipped=*/false);
+    case Format::kNiftiGzip:
+      return CreateNifti(request, /*gzipped=*/true);
+  }
+  return {};
 }
 
 }  // namespace opscv::cli
