@@ -185,7 +185,8 @@ void AddCheck(CLI::App& app, Action& action) {
     CLI::App* sub = check->add_subcommand(std::string(info->name), std::string(info->doc));
     sub->ignore_case();
     auto options = std::make_shared<CheckOptions>();
-    sub->add_option("--input", options->input, std::string(info->input.doc) + "; " + std::string(kFormats))
+    sub->add_option("--input", options->input,
+                    std::string(info->input.doc) + "; " + std::string(kFormats))
         ->required()
         ->type_name("FILE");
     AddOperatorOptions(*sub, *info, options->op);

@@ -138,7 +138,8 @@ class Source final : public ByteSource {
 
 class Sink final : public ByteSink {
  public:
-  Sink(OutputFile file, const std::vector<char>& head) : file_(std::move(file)), out_(kBufferBytes) {
+  Sink(OutputFile file, const std::vector<char>& head)
+      : file_(std::move(file)), out_(kBufferBytes) {
     if (deflateInit2(&stream_, kLevel, Z_DEFLATED, kGzipWindow, MAX_MEM_LEVEL - 1,
                      Z_DEFAULT_STRATEGY) != Z_OK) {
       throw WriteFailure("memory could not be allocated");

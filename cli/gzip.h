@@ -15,8 +15,8 @@ namespace opscv::cli {
 // The first `size` bytes of the decompressed file, fewer where it ends earlier.
 [[nodiscard]] std::vector<char> PeekGzip(const InputFile& file, int64_t size);
 
-// The decompressed bytes [begin, begin + size). Finish reads on to the end of the data and so checks
-// them against gzip's own sum.
+// The decompressed bytes [begin, begin + size). Finish reads on to the end of the data and so
+// checks them against gzip's own sum.
 [[nodiscard]] std::unique_ptr<ByteSource> GzipSource(InputFile file, int64_t begin, int64_t size);
 
 // Compresses `head`, then what is written, which must come in order.

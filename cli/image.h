@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG and JPEG: decoded and encoded by libspng and TurboJPEG. Samples are taken as they are: no gamma
-// and no colour profile is applied. Knows nothing of tensors.
+// PNG and JPEG: decoded and encoded by libspng and TurboJPEG. Samples are taken as they are: no
+// gamma and no colour profile is applied. Knows nothing of tensors.
 #ifndef OPSCV_CLI_IMAGE_H_
 #define OPSCV_CLI_IMAGE_H_
 

@@ -96,10 +96,8 @@ TensorOutput CreateImage(const OutputRequest& request, Format format) {
   const bool wide = format == Format::kPng && request.source != nullptr &&
                     request.source->format == Format::kPng &&
                     request.source->storage.encoding.dtype == DType::kUInt16;
-  Image image{.height = shape[2],
-              .width = shape[3],
-              .channels = shape[1],
-              .sample_bytes = wide ? 2 : 1};
+  Image image{
+      .height = shape[2], .width = shape[3], .channels = shape[1], .sample_bytes = wide ? 2 : 1};
   image.samples.resize(static_cast<size_t>(shape[1] * shape[2] * shape[3] * image.sample_bytes));
   TensorOutput output;
   output.path = request.path;

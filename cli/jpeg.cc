@@ -29,7 +29,8 @@ Failure NoJpeg(const std::string& path, tjhandle handle) {
   return InputFailure("{}: is no sound JPEG file: {}", path, tjGetErrorStr2(handle));
 }
 
-// Cameras leave bytes between segments that nothing depends on; every other warning means lost data.
+// Cameras leave bytes between segments that nothing depends on; every other warning means lost
+// data.
 bool IsHarmless(tjhandle handle) {
   return tjGetErrorCode(handle) == TJERR_WARNING &&
          std::string_view(tjGetErrorStr2(handle)).find("extraneous bytes before marker") !=

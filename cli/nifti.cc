@@ -102,8 +102,9 @@ void CheckGeometry(const std::string& path, const Header& header) {
   for (int i = 1; i <= std::min<int64_t>(header.dim[0], 3); ++i) {
     const double spacing = header.pixdim[i];
     if (!std::isfinite(spacing) || spacing < 0.0) {
-      throw InputFailure("{}: the NIfTI header has pixdim[{}] = {}; expected a spacing of 0 or more",
-                         path, i, spacing);
+      throw InputFailure(
+          "{}: the NIfTI header has pixdim[{}] = {}; expected a spacing of 0 or more", path, i,
+          spacing);
     }
   }
   const auto all_finite = [](const auto* values, int count) {
@@ -247,8 +248,8 @@ void UpdateGeometry(nifti_image& image, const Spatial& step) {
 
 void SetExtents(nifti_image& image, const Dims& shape) {
   const bool volume = shape.rank() == 5;
-  const bool has_times = volume ? image.nt == shape[1] && image.nu == shape[0]
-                                : image.nt * image.nu == shape[0];
+  const bool has_times =
+      volume ? image.nt == shape[1] && image.nu == shape[0] : image.nt * image.nu == shape[0];
   image.nx = shape[shape.rank() - 1];
   image.ny = shape[shape.rank() - 2];
   image.nz = volume ? shape[2] : shape[1];
@@ -258,8 +259,7 @@ void SetExtents(nifti_image& image, const Dims& shape) {
   }
   image.nv = 1;
   image.nw = 1;
-  const std::array<int64_t, 7> extents = {image.nx, image.ny, image.nz, image.nt,
-                                          image.nu, 1,        1};
+  const std::array<int64_t, 7> extents = {image.nx, image.ny, image.nz, image.nt, image.nu, 1, 1};
   image.ndim = 3;
   for (size_t i = 0; i < extents.size(); ++i) {
     image.dim[i + 1] = extents[i];
@@ -274,8 +274,8 @@ nifti_image BlankImage() {
   image.nt = 1;
   image.nu = 1;
   image.qfac = 1.0;
-  for (double* spacing : {&image.dx, &image.dy, &image.dz, &image.dt, &image.du, &image.dv,
-                          &image.dw}) {
+  for (double* spacing :
+       {&image.dx, &image.dy, &image.dz, &image.dt, &image.du, &image.dv, &image.dw}) {
     *spacing = 1.0;
   }
   std::fill_n(image.pixdim, 8, 1.0);

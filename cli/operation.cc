@@ -71,9 +71,7 @@ bool Takes(const ops::OpInfo& info, DType dtype) {
   return has(info.dtypes) || has(info.cpu_dtypes);
 }
 
-bool IsGradient(const ops::OpInfo& info) {
-  return info.direction == plan::Direction::kBackward;
-}
+bool IsGradient(const ops::OpInfo& info) { return info.direction == plan::Direction::kBackward; }
 
 void RefuseImageOfGradient(const ops::OpInfo& info, const std::string& path) {
   if (!IsGradient(info) || !IsImage(FormatOf(path))) return;
@@ -89,8 +87,8 @@ DType FloatFor(const Encoding& encoding) {
   return wide ? DType::kFloat64 : DType::kFloat32;
 }
 
-// The type to compute in. Images and volumes become floats by themselves, unless the operator copies
-// their elements; elements of a .npy are the user's own matter.
+// The type to compute in. Images and volumes become floats by themselves, unless the operator
+// copies their elements; elements of a .npy are the user's own matter.
 DType ChooseDType(const Operation& operation, std::optional<DType> asked) {
   if (asked) return *asked;
   const Encoding& encoding = operation.input.storage.encoding;
@@ -146,7 +144,8 @@ ops::OpCall BindOrFail(const Spec& spec, const TensorDesc& input) {
   return *std::move(call);
 }
 
-// Elements that are copied keep their meaning through the slope and intercept of the output's header.
+// Elements that are copied keep their meaning through the slope and intercept of the output's
+// header.
 void KeepScaling(Operation& operation) {
   Encoding& encoding = operation.input.storage.encoding;
   operation.keeps_scaling = encoding.scaled() && operation.job.dtype == encoding.dtype &&

@@ -16,7 +16,7 @@ struct Operation {
   const ops::OpInfo* info = nullptr;
   Job job;
   TensorInput input;
-  Storage output;      // as it will be computed
+  Storage output;              // as it will be computed
   bool keeps_scaling = false;  // elements are copied with the slope and intercept of their file
   int added_dims = 0;          // leading dimensions of one element that the file itself lacks
 };

@@ -178,10 +178,11 @@ void AddOperatorOptions(CLI::App& app, const ops::OpInfo& info, OperatorOptions&
                  fmt::format("order of the dimensions: {} or {} (default: {})", first, last, first))
       ->type_name("LAYOUT");
   if (info.direction == plan::Direction::kForward) {
-    app.add_option("--spacing", options.spacing,
-                   fmt::format("in place of output_size, for a NIfTI input: the spacing to come to, "
-                               "along {}",
-                               info.rank == 4 ? "x,y" : "x,y,z"))
+    app.add_option(
+           "--spacing", options.spacing,
+           fmt::format("in place of output_size, for a NIfTI input: the spacing to come to, "
+                       "along {}",
+                       info.rank == 4 ? "x,y" : "x,y,z"))
         ->expected(1, kMaxRank)
         ->delimiter(',')
         ->type_name("LISTFLOAT");

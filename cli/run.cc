@@ -49,10 +49,12 @@ void AddRun(CLI::App& app, Action& action) {
     CLI::App* sub = run->add_subcommand(std::string(info->name), std::string(info->doc));
     sub->ignore_case();
     auto options = std::make_shared<RunOptionsOfCommand>();
-    sub->add_option("--input", options->input, std::string(info->input.doc) + "; " + std::string(kFormats))
+    sub->add_option("--input", options->input,
+                    std::string(info->input.doc) + "; " + std::string(kFormats))
         ->required()
         ->type_name("FILE");
-    sub->add_option("--output", options->output, std::string(info->output.doc) + "; " + std::string(kFormats))
+    sub->add_option("--output", options->output,
+                    std::string(info->output.doc) + "; " + std::string(kFormats))
         ->required()
         ->type_name("FILE");
     AddOperatorOptions(*sub, *info, options->op);

@@ -75,8 +75,7 @@ class Cutter {
       : job_(job),
         plan_(plan),
         sequential_(input.bytes->sequential()),
-        input_bytes_(SizeOf(job.dtype) +
-                     (sequential_ ? SizeOf(input.storage.encoding.dtype) : 0)),
+        input_bytes_(SizeOf(job.dtype) + (sequential_ ? SizeOf(input.storage.encoding.dtype) : 0)),
         order_(OuterToInner(plan.output().strides)) {
     cut_.output = plan.output().shape;
     cut_.input = cut_.output;
