@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // opscv check: the engine against the float64 reference on the user's own data.
-#include <chrono>
 #include <cmath>
-#include <memory>
+#include <nlohmann/json.hpp>
 #include <vector>
 
-#include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/operation.h"
+#include "cli/operator_command.h"
 #include "cli/reference_plane.h"
 
 namespace opscv::cli {
@@ -179,20 +178,12 @@ Exit Check(const CheckOptions& options) {
 }  // namespace
 
 void AddCheck(CLI::App& app, Action& action) {
-  CLI::App* check = app.add_subcommand("check", "compare an operator with the float64 reference");
-  check->require_subcommand(1);
-  for (const ops::OpInfo* info : AllOperators()) {
-    CLI::App* sub = check->add_subcommand(std::string(info->name), std::string(info->doc));
-    sub->ignore_case();
-    auto options = std::make_shared<CheckOptions>();
-    sub->add_option("--input", options->input,
-                    std::string(info->input.doc) + "; " + std::string(kFormats))
-        ->required()
-        ->type_name("FILE");
-    AddOperatorOptions(*sub, *info, options->op);
-    AddCommonOptions(*sub, options->common);
-    sub->callback([options, &action] { action = [options] { return Check(*options); }; });
-  }
+  AddPerOperator<CheckOptions>(
+      app, "check", "compare an operator with the float64 reference on your data", action,
+      [](CLI::App& sub, const ops::OpInfo& info, CheckOptions& options) {
+        AddFile(sub, "--input", info.input, options.input);
+      },
+      &Check);
 }
 
 }  // namespace opscv::cli

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.h"
 
+#include <CLI/CLI.hpp>
+
 #include <cstdio>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 namespace opscv::cli {
+
+void AddReportOptions(CLI::App& app, CommonOptions& options) {
+  app.add_flag("--json", options.json, "print the report as JSON");
+  app.add_flag("--quiet", options.quiet, "print nothing on success");
+}
 
 void AddCommonOptions(CLI::App& app, CommonOptions& options) {
   constexpr int kMostThreads = 1024;
@@ -18,8 +26,7 @@ void AddCommonOptions(CLI::App& app, CommonOptions& options) {
       ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
       ->check(CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max() / 4))
       ->type_name("SIZE");
-  app.add_flag("--json", options.json, "print the report as JSON");
-  app.add_flag("--quiet", options.quiet, "print nothing on success");
+  AddReportOptions(app, options);
 }
 
 void Print(const CommonOptions& options, const Json& json, const std::string& text) {

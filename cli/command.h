@@ -3,15 +3,18 @@
 #ifndef OPSCV_CLI_COMMAND_H_
 #define OPSCV_CLI_COMMAND_H_
 
-#include <CLI/CLI.hpp>
-
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/failure.h"
+
+namespace CLI {
+class App;
+}
 
 namespace opscv::cli {
 
@@ -28,6 +31,9 @@ struct CommonOptions {
   bool quiet = false;
 };
 
+// --json and --quiet.
+void AddReportOptions(CLI::App& app, CommonOptions& options);
+// Those, --threads and --memory.
 void AddCommonOptions(CLI::App& app, CommonOptions& options);
 
 // Set by the subcommand that the command line names; main runs it.
@@ -37,8 +43,20 @@ using Action = std::function<Exit()>;
 void Print(const CommonOptions& options, const Json& json, const std::string& text);
 
 // Each adds one subcommand.
+void AddList(CLI::App& app, Action& action);
 void AddRun(CLI::App& app, Action& action);
 void AddCheck(CLI::App& app, Action& action);
+void AddPlan(CLI::App& app, Action& action);
+void AddBench(CLI::App& app, Action& action);
+void AddTargets(CLI::App& app, Action& action);
+void AddGen(CLI::App& app, Action& action);
+void AddCompare(CLI::App& app, Action& action);
+
+// What `opscv complete -- WORD...` answers: the words that can stand in place of the last, one a
+// line; none where a file is to be named.
+void PrintCompletions(const CLI::App& app, const std::vector<std::string>& words);
+// What `opscv man` answers: the man page as troff.
+void PrintManPage(const CLI::App& app);
 
 }  // namespace opscv::cli
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "base/dcheck.h"
 #include "cli/failure.h"
 #include "cli/interrupt.h"
 
@@ -74,13 +75,14 @@ class Source final : public ByteSource {
  public:
   Source(InputFile file, int64_t begin, int64_t size)
       : path_(file.path()), size_(size), inflater_(file) {
-    Skip(begin);
+    Skip(begin);  // the header
   }
 
   [[nodiscard]] bool sequential() const override { return true; }
 
   void Read(int64_t offset, std::span<char> out) override {
     const int64_t end = offset + static_cast<int64_t>(out.size());
+    OPSCV_DCHECK(offset >= kept_begin_ && offset <= position_);
     if (end > position_) {
       const auto more = static_cast<size_t>(end - position_);
       kept_.resize(kept_.size() + more);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `opscv`: reads the command line, runs one subcommand, turns failures into one line on
 // stderr and an exit status.
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cstdio>
 #include <new>
@@ -40,15 +42,29 @@ void CheckOperatorWord(const CLI::App& app, const std::vector<std::string>& word
   }
 }
 
+// The two commands that are no people's: completion and the man page.
+bool AnswersShell(const CLI::App& app, const std::vector<std::string>& words) {
+  if (words == std::vector<std::string>{"man"}) {
+    PrintManPage(app);
+    return true;
+  }
+  if (words.size() < 2 || words[0] != "complete" || words[1] != "--") return false;
+  PrintCompletions(app, {words.begin() + 2, words.end()});
+  return true;
+}
+
 int Main(int argc, char** argv) {
   CLI::App app("Resampling operators and their gradients on the CPU.", "opscv");
   app.set_version_flag("--version", Version());
   app.require_subcommand(1);
   Action action;
-  AddRun(app, action);
-  AddCheck(app, action);
+  for (const auto add :
+       {&AddList, &AddRun, &AddCheck, &AddPlan, &AddBench, &AddTargets, &AddGen, &AddCompare}) {
+    add(app, action);
+  }
   std::vector<std::string> words;
   for (int i = 1; i < argc; ++i) words.push_back(Underscored(argv[i]));
+  if (AnswersShell(app, words)) return 0;
   try {
     CheckOperatorWord(app, words);
     std::reverse(words.begin(), words.end());  // as CLI11 takes them

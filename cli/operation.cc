@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "cli/memory.h"
@@ -181,17 +182,38 @@ void SettleOutput(Operation& operation) {
                                  : ContiguousStrides(operation.output.shape);
 }
 
+Operation Begin(const OperatorOptions& options, const CommonOptions& common,
+                std::string_view derived) {
+  Operation operation;
+  operation.info = options.info;
+  operation.job.spec = options.ToSpec(derived);
+  operation.job.layout = options.ToLayout();
+  operation.job.threads = common.threads;
+  operation.job.memory = common.memory > 0 ? common.memory : DefaultMemory();
+  return operation;
+}
+
+// N and C of input_size, then output_size.
+Dims ShapeOfGradient(const Operation& operation) {
+  const ops::OpCall call = BindOrFail(operation.job.spec, TensorDesc());
+  const IntList* input_size = FindList(call, "input_size");
+  const IntList* output_size = FindList(call, "output_size");
+  const auto rank = static_cast<size_t>(operation.info->rank);
+  if (input_size == nullptr || output_size == nullptr || input_size->size() != rank ||
+      output_size->size() + 2 != rank) {
+    throw UsageFailure("--input or --shape is required: {}", operation.info->input.doc);
+  }
+  IntList shape(input_size->begin(), input_size->begin() + 2);
+  shape.insert(shape.end(), output_size->begin(), output_size->end());
+  return InLayout(shape, operation.job.layout);
+}
+
 }  // namespace
 
 Operation Prepare(const OperatorOptions& options, const CommonOptions& common,
                   const std::string& input_path) {
   const std::vector<double> spacing = options.ToSpacing();
-  Operation operation;
-  operation.info = options.info;
-  operation.job.spec = options.ToSpec(spacing.empty() ? "" : "output_size");
-  operation.job.layout = options.ToLayout();
-  operation.job.threads = common.threads;
-  operation.job.memory = common.memory > 0 ? common.memory : DefaultMemory();
+  Operation operation = Begin(options, common, spacing.empty() ? "" : "output_size");
   RefuseImageOfGradient(*options.info, input_path);
   const std::optional<DType> asked = options.ToDType();
   operation.input = OpenTensor({.path = input_path,
@@ -202,6 +224,30 @@ Operation Prepare(const OperatorOptions& options, const CommonOptions& common,
   if (!spacing.empty()) operation.job.spec.Set("output_size", SizeForSpacing(operation, spacing));
   KeepScaling(operation);
   AddMissingDims(operation);
+  SettleOutput(operation);
+  return operation;
+}
+
+Operation PrepareShape(const OperatorOptions& options, const CommonOptions& common,
+                       const std::vector<int64_t>& shape) {
+  if (!options.ToSpacing().empty()) throw UsageFailure("--spacing needs a NIfTI file for --input");
+  Operation operation = Begin(options, common, "");
+  operation.job.dtype = options.ToDType().value_or(DType::kFloat32);
+  Storage& input = operation.input.storage;
+  input.encoding.dtype = operation.job.dtype;
+  input.shape = shape.empty() ? ShapeOfGradient(operation) : Dims(std::span<const int64_t>(shape));
+  input.strides = ContiguousStrides(input.shape);
+  SettleOutput(operation);
+  return operation;
+}
+
+Operation Settle(const ops::OpInfo& info, const Spec& spec, DType dtype, const Dims& shape) {
+  Operation operation;
+  operation.info = &info;
+  operation.job.spec = spec;
+  operation.job.dtype = dtype;
+  operation.input.storage = {
+      .encoding = {.dtype = dtype}, .shape = shape, .strides = ContiguousStrides(shape)};
   SettleOutput(operation);
   return operation;
 }

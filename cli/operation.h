@@ -4,6 +4,7 @@
 #define OPSCV_CLI_OPERATION_H_
 
 #include <string>
+#include <vector>
 
 #include "cli/command.h"
 #include "cli/operator_options.h"
@@ -25,6 +26,15 @@ struct Operation {
 // the operator needs gets leading ones of one element, N first.
 [[nodiscard]] Operation Prepare(const OperatorOptions& options, const CommonOptions& common,
                                 const std::string& input_path);
+
+// The same without a file: for a contiguous tensor of that shape, float32 where no type is asked
+// for. An empty shape stands for the one that a gradient's attributes give. The input has no bytes.
+[[nodiscard]] Operation PrepareShape(const OperatorOptions& options, const CommonOptions& common,
+                                     const std::vector<int64_t>& shape);
+
+// The same for a call that is read already.
+[[nodiscard]] Operation Settle(const ops::OpInfo& info, const Spec& spec, DType dtype,
+                               const Dims& shape);
 
 // Begins the output file; a .npy has as many dimensions as the input file has.
 [[nodiscard]] TensorOutput CreateOutput(const Operation& operation, const Plan& plan,

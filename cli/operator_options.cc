@@ -3,6 +3,8 @@
 
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cctype>

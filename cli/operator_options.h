@@ -4,8 +4,6 @@
 #ifndef OPSCV_CLI_OPERATOR_OPTIONS_H_
 #define OPSCV_CLI_OPERATOR_OPTIONS_H_
 
-#include <CLI/CLI.hpp>
-
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +12,11 @@
 #include "ops/registry.h"
 #include "opscv/spec.h"
 #include "opscv/view.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace opscv::cli {
 

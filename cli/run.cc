@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // opscv run: an operator from a file into a file.
-#include <memory>
+#include <nlohmann/json.hpp>
 
-#include "cli/command.h"
 #include "cli/operation.h"
+#include "cli/operator_command.h"
 #include "cli/progress.h"
 
 namespace opscv::cli {
@@ -43,24 +43,13 @@ Exit Run(const RunOptionsOfCommand& options) {
 }  // namespace
 
 void AddRun(CLI::App& app, Action& action) {
-  CLI::App* run = app.add_subcommand("run", "run an operator from a file into a file");
-  run->require_subcommand(1);
-  for (const ops::OpInfo* info : AllOperators()) {
-    CLI::App* sub = run->add_subcommand(std::string(info->name), std::string(info->doc));
-    sub->ignore_case();
-    auto options = std::make_shared<RunOptionsOfCommand>();
-    sub->add_option("--input", options->input,
-                    std::string(info->input.doc) + "; " + std::string(kFormats))
-        ->required()
-        ->type_name("FILE");
-    sub->add_option("--output", options->output,
-                    std::string(info->output.doc) + "; " + std::string(kFormats))
-        ->required()
-        ->type_name("FILE");
-    AddOperatorOptions(*sub, *info, options->op);
-    AddCommonOptions(*sub, options->common);
-    sub->callback([options, &action] { action = [options] { return Run(*options); }; });
-  }
+  AddPerOperator<RunOptionsOfCommand>(
+      app, "run", "run an operator from a file into a file", action,
+      [](CLI::App& sub, const ops::OpInfo& info, RunOptionsOfCommand& options) {
+        AddFile(sub, "--input", info.input, options.input);
+        AddFile(sub, "--output", info.output, options.output);
+      },
+      &Run);
 }
 
 }  // namespace opscv::cli

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/checked_math.h"
+#include "cli/boxes.h"
 #include "cli/failure.h"
 #include "cli/interrupt.h"
 
@@ -114,46 +115,6 @@ class Cutter {
   Cut cut_;
 };
 
-// The boxes of a cut, in the order of the output file.
-class Boxes {
- public:
-  Boxes(const Dims& shape, const Dims& step, const Dims& strides)
-      : shape_(shape),
-        step_(step),
-        order_(OuterToInner(strides)),
-        at_(Dims::Filled(shape.rank(), 0)),
-        done_(std::any_of(shape.values().begin(), shape.values().end(),
-                          [](int64_t extent) { return extent == 0; })) {}
-
-  [[nodiscard]] bool done() const { return done_; }
-  [[nodiscard]] Box box() const {
-    Box box{.begin = at_, .end = at_};
-    for (int i = 0; i < at_.rank(); ++i) box.end[i] = std::min(at_[i] + step_[i], shape_[i]);
-    return box;
-  }
-  void Next() {
-    for (auto dim = order_.rbegin(); dim != order_.rend(); ++dim) {
-      at_[*dim] += step_[*dim];
-      if (at_[*dim] < shape_[*dim]) return;
-      at_[*dim] = 0;
-    }
-    done_ = true;
-  }
-
- private:
-  Dims shape_;
-  Dims step_;
-  std::vector<int> order_;
-  Dims at_;
-  bool done_;
-};
-
-int64_t ElementsOf(const Box& box) {
-  int64_t count = 1;
-  for (int i = 0; i < box.begin.rank(); ++i) count *= box.end[i] - box.begin[i];
-  return count;
-}
-
 int64_t OffsetOf(const Storage& storage, const Dims& at) {
   int64_t offset = 0;
   for (int i = 0; i < at.rank(); ++i) offset += at[i] * storage.strides[i];
@@ -182,8 +143,7 @@ StreamStats RunStream(const Job& job, TensorInput& input, TensorOutput& output) 
   const Storage& to = output.storage;
   const Plan whole = PlanJob(job, input.storage, to);
   StreamStats stats;
-  Boxes boxes(to.shape, to.shape, to.strides);
-  if (boxes.done()) return stats;
+  if (ElementsOf(WholeOf(to.shape)) == 0) return stats;
 
   const Cut cut = Cutter(job, whole, input).Run();
   // Outer dimensions have one element a box where inner ones are cut: with the file's own strides a
@@ -194,9 +154,9 @@ StreamStats RunStream(const Job& job, TensorInput& input, TensorOutput& output) 
   const int64_t element = SizeOf(job.dtype);
   const Buffer source = Allocate(SaturatingProduct(cut.input, element));
   const Buffer target = Allocate(SaturatingProduct(cut.output, element));
-  const auto total = static_cast<double>(ElementsOf({Dims::Filled(to.shape.rank(), 0), to.shape}));
+  const auto total = static_cast<double>(ElementsOf(WholeOf(to.shape)));
   int64_t done = 0;
-  for (boxes = Boxes(to.shape, cut.output, to.strides); !boxes.done(); boxes.Next()) {
+  for (Boxes boxes(to.shape, cut.output, to.strides); !boxes.done(); boxes.Next()) {
     ThrowIfInterrupted();
     const Box box = boxes.box();
     const Box from = plan.InputBox(box);

@@ -65,6 +65,64 @@ class RunReader {
   std::vector<char> staging_;
 };
 
+int64_t Offset(const Dims& at, const Dims& strides) {
+  int64_t offset = 0;
+  for (int i = 0; i < at.rank(); ++i) offset += at[i] * strides[i];
+  return offset;
+}
+
+// Counts through some dimensions of a box, the last named fastest.
+class Counter {
+ public:
+  Counter(const Dims& extent, std::vector<int> dims)
+      : extent_(extent), dims_(std::move(dims)), at_(Dims::Filled(extent.rank(), 0)) {}
+  [[nodiscard]] const Dims& at() const { return at_; }
+  // Whether there is a next one.
+  bool Next() {
+    for (auto dim = dims_.rbegin(); dim != dims_.rend(); ++dim) {
+      if (++at_[*dim] < extent_[*dim]) return true;
+      at_[*dim] = 0;
+    }
+    return false;
+  }
+
+ private:
+  Dims extent_;
+  std::vector<int> dims_;
+  Dims at_;
+};
+
+// How a box falls into runs of elements that are neighbours in the file.
+struct Runs {
+  int outer;         // dimensions, from the outermost, that step from run to run
+  int64_t elements;  // of a run
+  bool in_order;     // in memory they are neighbours too
+};
+
+Runs FindRuns(const Dims& file, const Dims& memory, const Dims& extent,
+              const std::vector<int>& order) {
+  Runs runs{static_cast<int>(order.size()), 1, true};
+  for (; runs.outer > 0; --runs.outer) {
+    const int dim = order[static_cast<size_t>(runs.outer - 1)];
+    if (extent[dim] == 1) continue;
+    if (file[dim] != runs.elements) break;
+    runs.in_order = runs.in_order && memory[dim] == runs.elements;
+    runs.elements *= extent[dim];
+  }
+  return runs;
+}
+
+// Puts a run's elements, which lie in the order of `dims`, where the strides say.
+void Scatter(const std::vector<char>& elements, const Dims& extent, std::vector<int> dims,
+             const Dims& strides, int64_t size, char* out) {
+  Counter inner(extent, std::move(dims));
+  const char* from = elements.data();
+  do {
+    std::copy_n(from, size, out + Offset(inner.at(), strides) * size);
+    from += size;
+  } while (inner.Next());
+}
+
 }  // namespace
 
 std::vector<int> OuterToInner(const Dims& strides) {
@@ -88,43 +146,30 @@ Dims DenseStridesLike(const Dims& shape, const Dims& like) {
 
 void ReadBox(TensorInput& input, const Box& box, DType dtype, const Dims& strides, char* out) {
   const Storage& storage = input.storage;
-  const std::vector<int> order = OuterToInner(storage.strides);
   Dims extent = box.end;
-  int64_t first = 0;
   for (int i = 0; i < extent.rank(); ++i) {
     extent[i] -= box.begin[i];
     if (extent[i] <= 0) return;
-    first += box.begin[i] * storage.strides[i];
   }
+  const std::vector<int> order = OuterToInner(storage.strides);
+  const Runs runs = FindRuns(storage.strides, strides, extent, order);
+  const int64_t first = Offset(box.begin, storage.strides);
   input.bytes->Keep(first * SizeOf(storage.encoding.dtype));
-  // The innermost dimensions that are neighbours in the file and in memory make one run.
-  int outer = extent.rank();
-  int64_t run = 1;
-  while (outer > 0) {
-    const int dim = order[static_cast<size_t>(outer - 1)];
-    const bool joins = extent[dim] == 1 || (storage.strides[dim] == run && strides[dim] == run);
-    if (!joins) break;
-    run *= extent[dim];
-    --outer;
-  }
   RunReader reader(input, dtype);
-  Dims at = Dims::Filled(extent.rank(), 0);
-  for (;;) {
-    int64_t from = first;
-    int64_t to = 0;
-    for (int i = 0; i < extent.rank(); ++i) {
-      from += at[i] * storage.strides[i];
-      to += at[i] * strides[i];
+  std::vector<char> scattered;
+  Counter outer(extent, {order.begin(), order.begin() + runs.outer});
+  do {
+    char* target = out + Offset(outer.at(), strides) * SizeOf(dtype);
+    const int64_t from = first + Offset(outer.at(), storage.strides);
+    if (runs.in_order) {
+      reader.Read(from, runs.elements, target);
+      continue;
     }
-    reader.Read(from, run, out + to * SizeOf(dtype));
-    int level = outer - 1;
-    for (; level >= 0; --level) {
-      const int dim = order[static_cast<size_t>(level)];
-      if (++at[dim] < extent[dim]) break;
-      at[dim] = 0;
-    }
-    if (level < 0) return;
-  }
+    scattered.resize(static_cast<size_t>(runs.elements * SizeOf(dtype)));
+    reader.Read(from, runs.elements, scattered.data());
+    Scatter(scattered, extent, {order.begin() + runs.outer, order.end()}, strides, SizeOf(dtype),
+            target);
+  } while (outer.Next());
 }
 
 void WriteRange(TensorOutput& output, int64_t first, int64_t count, DType dtype, const char* data) {

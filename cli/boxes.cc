@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/boxes.h"
+
+#include <algorithm>
+
+#include "cli/tensor_file.h"
+
+namespace opscv::cli {
+
+Boxes::Boxes(const Dims& shape, const Dims& step, const Dims& strides)
+    : shape_(shape),
+      step_(step),
+      order_(OuterToInner(strides)),
+      at_(Dims::Filled(shape.rank(), 0)),
+      done_(std::any_of(shape.values().begin(), shape.values().end(),
+                        [](int64_t extent) { return extent == 0; })) {}
+
+Box Boxes::box() const {
+  Box box{.begin = at_, .end = at_};
+  for (int i = 0; i < at_.rank(); ++i) box.end[i] = std::min(at_[i] + step_[i], shape_[i]);
+  return box;
+}
+
+void Boxes::Next() {
+  for (auto dim = order_.rbegin(); dim != order_.rend(); ++dim) {
+    at_[*dim] += step_[*dim];
+    if (at_[*dim] < shape_[*dim]) return;
+    at_[*dim] = 0;
+  }
+  done_ = true;
+}
+
+int64_t ElementsOf(const Box& box) {
+  int64_t count = 1;
+  for (int i = 0; i < box.begin.rank(); ++i) count *= box.end[i] - box.begin[i];
+  return count;
+}
+
+Box WholeOf(const Dims& shape) { return {.begin = Dims::Filled(shape.rank(), 0), .end = shape}; }
+
+}  // namespace opscv::cli
