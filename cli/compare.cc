@@ -171,9 +171,10 @@ Exit Compare(const CompareOptions& options) {
     json["difference"] = NumberJson(worst.difference);
     json["a"] = NumberJson(worst.a);
     json["b"] = NumberJson(worst.b);
-    if (worst.difference > 0.0)
+    if (worst.difference > 0.0) {
       text += fmt::format("\nworst at {}: {} and {}, difference {}", ShapeText(worst.at), worst.a,
                           worst.b, worst.difference);
+    }
   }
   Print(options.common, json, text);
   return worst.beyond == 0 ? Exit::kOk : Exit::kFailedCheck;

@@ -82,7 +82,7 @@ class Source final : public ByteSource {
 
   void Read(int64_t offset, std::span<char> out) override {
     const int64_t end = offset + static_cast<int64_t>(out.size());
-    OPSCV_DCHECK(offset >= kept_begin_ && offset <= position_);
+    OPSCV_DCHECK(offset >= kept_begin_);
     if (end > position_) {
       const auto more = static_cast<size_t>(end - position_);
       kept_.resize(kept_.size() + more);

@@ -19,14 +19,16 @@ namespace opscv::cli {
 
 class NiftiHeader {
  public:
-  explicit NiftiHeader(nifti_image* image) : image_(image) {}
+  NiftiHeader(nifti_image* image, int version) : image_(image), version_(version) {}
   [[nodiscard]] const nifti_image& image() const { return *image_; }
+  [[nodiscard]] int version() const { return version_; }  // 1 or 2
 
  private:
   struct Free {
     void operator()(nifti_image* image) const { nifti_image_free(image); }
   };
   std::unique_ptr<nifti_image, Free> image_;
+  int version_;
 };
 
 namespace {
@@ -173,7 +175,7 @@ Parsed Parse(const std::string& path, const std::vector<char>& bytes) {
     image = nifti_convert_n2hdr2nim(header, nullptr);
   }
   if (image == nullptr) throw InputFailure("{}: has a NIfTI header that is malformed", path);
-  return {std::make_shared<const NiftiHeader>(image), begin, swapped};
+  return {std::make_shared<const NiftiHeader>(image, kFirst ? 1 : 2), begin, swapped};
 }
 
 Parsed ParseHeader(const std::string& path, const std::vector<char>& bytes) {
@@ -280,7 +282,6 @@ nifti_image BlankImage() {
   }
   std::fill_n(image.pixdim, 8, 1.0);
   for (int i = 0; i < 4; ++i) image.sto_xyz.m[i][i] = image.qto_xyz.m[i][i] = 1.0;
-  image.nifti_type = NIFTI_FTYPE_NIFTI1_1;
   return image;
 }
 
@@ -317,7 +318,7 @@ std::vector<char> MakeHeader(const OutputRequest& request, const Storage& storag
     image.scl_inter = 0.0;
   }
   constexpr int64_t kLongest = 32767;  // NIfTI-1 keeps extents in 16 bits
-  const bool first = image.nifti_type != NIFTI_FTYPE_NIFTI2_1 &&
+  const bool first = (source == nullptr || source->version() == 1) &&
                      std::all_of(image.dim, image.dim + 8, [](int64_t n) { return n <= kLongest; });
   return first ? HeaderBytes<nifti_1_header>(image, request.path)
                : HeaderBytes<nifti_2_header>(image, request.path);

@@ -187,6 +187,7 @@ Operation Begin(const OperatorOptions& options, const CommonOptions& common,
   Operation operation;
   operation.info = options.info;
   operation.job.spec = options.ToSpec(derived);
+  operation.job.subject = options.info->name;
   operation.job.layout = options.ToLayout();
   operation.job.threads = common.threads;
   operation.job.memory = common.memory > 0 ? common.memory : DefaultMemory();
@@ -220,6 +221,7 @@ Operation Prepare(const OperatorOptions& options, const CommonOptions& common,
                                 .rank = options.info->rank,
                                 .layout = operation.job.layout,
                                 .raw = asked});
+  operation.job.subject = fmt::format("{}: {}", input_path, options.info->name);
   operation.job.dtype = ChooseDType(operation, asked);
   if (!spacing.empty()) operation.job.spec.Set("output_size", SizeForSpacing(operation, spacing));
   KeepScaling(operation);
@@ -245,6 +247,7 @@ Operation Settle(const ops::OpInfo& info, const Spec& spec, DType dtype, const D
   Operation operation;
   operation.info = &info;
   operation.job.spec = spec;
+  operation.job.subject = info.name;
   operation.job.dtype = dtype;
   operation.input.storage = {
       .encoding = {.dtype = dtype}, .shape = shape, .strides = ContiguousStrides(shape)};

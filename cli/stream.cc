@@ -41,7 +41,7 @@ Plan MakePlanOrFail(const Job& job, const TensorDesc& input, const TensorDesc& o
   if (plan.error().code() == StatusCode::kOutOfMemory) {
     throw WriteFailure("{}", plan.error().message());
   }
-  throw InputFailure("{}: {}", job.spec.op(), plan.error().message());
+  throw InputFailure("{}: {}", job.subject, plan.error().message());
 }
 
 int64_t SaturatingProduct(const Dims& extents, int64_t element) {
@@ -135,7 +135,7 @@ double RunBoxTimed(const Plan& plan, const Job& job, const Box& box, const char*
       plan.RunBox(box, input, input_origin, output, {.threads = job.threads, .stop = &StopFlag()});
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
   if (status.code() == StatusCode::kCancelled) ThrowIfInterrupted();
-  if (!status.ok()) throw WriteFailure("{}: {}", job.spec.op(), status.message());
+  if (!status.ok()) throw WriteFailure("{}: {}", job.subject, status.message());
   return time.count();
 }
 

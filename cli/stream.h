@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "cli/tensor_file.h"
 #include "opscv/plan.h"
@@ -14,6 +15,7 @@ namespace opscv::cli {
 
 struct Job {
   Spec spec = Spec("");
+  std::string subject;  // what failures begin with: the operator, and the file where there is one
   DType dtype = DType::kFloat32;  // to compute in
   Layout layout = Layout::kChannelsFirst;
   int threads = 0;     // 0: RunOptions's default
