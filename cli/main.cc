@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `opscv`: reads the command line, runs one subcommand, turns failures into one line on
 // stderr and an exit status.
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -32,14 +34,20 @@ std::string Underscored(std::string word) {
   return word;
 }
 
-// A word where a subcommand expects an operator must be one: CLI11 would only call it unexpected.
-void CheckOperatorWord(const CLI::App& app, const std::vector<std::string>& words) {
-  if (words.size() < 2 || words[1].rfind('-', 0) == 0) return;
+// Words where a subcommand or an operator must stand: CLI11 would only call them unexpected.
+void CheckFirstWords(const CLI::App& app, const std::vector<std::string>& words) {
+  if (words.empty() || words[0].rfind('-', 0) == 0) return;
+  std::vector<std::string> names;
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (sub->get_name() != words[0] || sub->get_require_subcommand_min() == 0) continue;
+    names.push_back(sub->get_name());
+    if (sub->get_name() != words[0]) continue;
+    const bool takes_operator = sub->get_require_subcommand_min() > 0;
+    if (!takes_operator || words.size() < 2 || words[1].rfind('-', 0) == 0) return;
     const Result<const ops::OpInfo*> info = ops::FindOperator(words[1]);
     if (!info) throw UsageFailure("{}", info.error().message());
+    return;
   }
+  throw UsageFailure("subcommand must be one of {}, got '{}'", fmt::join(names, ", "), words[0]);
 }
 
 // The two commands that are no people's: completion and the man page.
@@ -66,7 +74,7 @@ int Main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) words.push_back(Underscored(argv[i]));
   if (AnswersShell(app, words)) return 0;
   try {
-    CheckOperatorWord(app, words);
+    CheckFirstWords(app, words);
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
     app.parse(words);
     WatchSignals();

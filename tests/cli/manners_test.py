@@ -1,0 +1,236 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the command leaves behind, says and answers: outputs, interrupts, full disks, statuses."""
+
+import os
+import pty
+import re
+import resource
+import signal
+import stat
+import subprocess
+import time
+import unittest
+
+import numpy as np
+from support import (BAD_INPUT, CANNOT_WRITE, FAILED_CHECK, INTERRUPTED, OPSCV, USAGE, CommandTest,
+                     sizes)
+
+NEAREST = "UpsampleNearestExact3d"
+
+
+class Usage(CommandTest):
+    def test_lines_that_cannot_be_read(self):
+        for words, says in (([], "subcommand"), (["fly"], ["'fly'", "compare"]), (["run"], "subcommand"),
+                            (["run", "Upsample"], ["UpsampleBicubic2dAA", "'Upsample'"]),
+                            (["run", NEAREST], "--input is required"),
+                            (["run", NEAREST, "--input"], "--input"),
+                            (["run", NEAREST, "--input", "a.npy"], "--output is required"),
+                            (["list", "stray"], "stray"),
+                            (["plan", NEAREST, "--output_size", "1,1,1"], "--shape"),
+                            (["compare", "a.npy"], "B is required"),
+                            (["compare", "a.npy", "b.npy", "--atol", "-1"], "--atol"),
+                            (["complete"], "complete"), (["list", "--longer"], "--longer"),
+                            (["targets", "--threads", "x"], "--threads")):
+            with self.subTest(words):
+                self.refused(*words, status=USAGE, says=says)
+
+    def test_help_and_version(self):
+        for words in (["--help"], ["run", "--help"], ["run", NEAREST, "-h"], ["compare", "--help"]):
+            out, err = self.opscv(*words)
+            self.assertIn("Usage: opscv", out)
+            self.assertEqual(err, "")
+        out, _ = self.opscv("--version")
+        self.assertRegex(out, r"\A\d+\.\d+\.\d+\n\Z")
+
+    def test_an_unknown_simd_target_is_told(self):
+        environment = {**os.environ, "OPSCV_TARGET": "AVX9"}
+        self.refused("targets", status=USAGE, says=["OPSCV_TARGET", "AVX9"], env=environment)
+        self.save("in.npy", self.normal(1, 1, 2, 2, 2))
+        self.refused("run", NEAREST, "--input", "in.npy", "--output", "out.npy", "--output_size",
+                     "1,1,1", status=BAD_INPUT, says=["OPSCV_TARGET", "AVX9"], env=environment)
+
+
+class Files(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.save("in.npy", self.normal(1, 1, 4, 5, 6))
+
+    def call(self, source, target):
+        return ["run", NEAREST, "--input", source, "--output", target, "--output_size", "2,3,4"]
+
+    def test_inputs_that_cannot_be_opened(self):
+        os.mkdir(self.folder / "folder.npy")
+        os.mkfifo(self.folder / "pipe.npy")
+        for name, says in (("missing.npy", "No such file"), ("folder.npy", "a directory"),
+                           ("pipe.npy", "regular file"), ("in.txt", ".npy, .nii"), ("", "end in"),
+                           (".npy", "end in"), ("in.npy/x.npy", "Not a directory")):
+            with self.subTest(name):
+                self.refused(*self.call(name, "out.npy"), status=BAD_INPUT, says=[name, says])
+
+    def test_outputs_that_cannot_be_written(self):
+        os.mkdir(self.folder / "folder.npy")
+        os.mkfifo(self.folder / "pipe.npy")
+        for name, status, says in (("no/such/out.npy", CANNOT_WRITE, "No such file"),
+                                   ("folder.npy", CANNOT_WRITE, "a directory"),
+                                   ("pipe.npy", CANNOT_WRITE, "regular file"),
+                                   ("in.npy/x.npy", CANNOT_WRITE, "Not a directory"),
+                                   ("out.txt", BAD_INPUT, ".npy, .nii")):
+            with self.subTest(name):
+                self.refused(*self.call("in.npy", name), status=status, says=[name, says])
+
+    def test_an_output_replaces_what_had_its_name(self):
+        (self.folder / "out.npy").write_bytes(b"old")
+        self.opscv(*self.call("in.npy", "out.npy"))
+        self.assertEqual(self.load("out.npy").shape, (1, 1, 2, 3, 4))
+        self.assertEqual(self.files(), ["in.npy", "out.npy"])
+
+    def test_the_input_may_be_replaced_by_the_output(self):
+        self.opscv(*self.call("in.npy", "in.npy"))
+        self.assertEqual(self.load("in.npy").shape, (1, 1, 2, 3, 4))
+        self.assertEqual(self.files(), ["in.npy"])
+
+    def test_a_link_stays_a_link(self):
+        (self.folder / "real.npy").write_bytes(b"old")
+        os.symlink("real.npy", self.folder / "link.npy")
+        self.opscv(*self.call("in.npy", "link.npy"))
+        self.assertTrue((self.folder / "link.npy").is_symlink())
+        self.assertEqual(self.load("real.npy").shape, (1, 1, 2, 3, 4))
+
+    def test_the_umask_is_obeyed(self):
+        self.opscv(*self.call("in.npy", "out.npy"), preexec_fn=lambda: os.umask(0o027))
+        mode = stat.S_IMODE((self.folder / "out.npy").stat().st_mode)
+        self.assertEqual(mode, 0o640)
+
+    def test_a_refusal_leaves_the_old_output_alone(self):
+        (self.folder / "out.npy").write_bytes(b"old")
+        self.save("bad.npy", self.normal(3))
+        self.refused(*self.call("bad.npy", "out.npy"), status=BAD_INPUT, says="bad.npy")
+        self.assertEqual((self.folder / "out.npy").read_bytes(), b"old")
+
+
+class Endings(CommandTest):
+    """Work that does not come to its end leaves nothing."""
+
+    def big(self):
+        np.lib.format.open_memmap(self.folder / "in.npy", "w+", "f4", (1, 1, 600, 600, 600))
+        return ["run", NEAREST, "--input", "in.npy", "--output_size", "600,600,601", "--memory",
+                "4M", "--output"]
+
+    def test_a_full_disk_leaves_nothing(self):
+        call = self.big()
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+
+        for name in ("out.npy", "out.nii"):
+            with self.subTest(name):
+                self.refused(*call, name, status=CANNOT_WRITE, says=[name, "File too large"],
+                             preexec_fn=limit)
+
+    def test_signals_leave_nothing(self):
+        call = self.big()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number):
+                process = subprocess.Popen([OPSCV, *call, "out.nii.gz"], cwd=self.folder,
+                                           stderr=subprocess.PIPE, text=True)
+                # Its input is open once it works.
+                fds = f"/proc/{process.pid}/fd"
+                while not any("in.npy" in os.readlink(f"{fds}/{fd}") for fd in os.listdir(fds)):
+                    time.sleep(0.01)
+                time.sleep(0.2)
+                process.send_signal(number)
+                _, err = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, INTERRUPTED)
+                self.assertRegex(err, r"\Aopscv: interrupted[^\n]*\n\Z")
+                self.assertEqual(self.files(), ["in.npy"])
+
+    def test_a_killed_run_leaves_nothing_where_the_file_system_can(self):
+        probe = os.open(self.folder, os.O_TMPFILE | os.O_RDWR)  # nameless files
+        os.close(probe)
+        process = subprocess.Popen([OPSCV, *self.big(), "out.nii.gz"], cwd=self.folder)
+        time.sleep(0.3)
+        process.kill()
+        process.wait()
+        self.assertEqual(self.files(), ["in.npy"])
+
+    def test_the_bar_shows_on_a_terminal_only(self):
+        call = [str(OPSCV), *self.big(), "out.nii.gz"]
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(call, cwd=self.folder, stderr=theirs)
+        os.close(theirs)
+        shown = b""
+        while not re.search(rb"\[#*\.*\] +\d+ %", shown):
+            shown += os.read(ours, 1000)
+        process.terminate()
+        process.wait()
+        os.close(ours)
+        self.assertIn(NEAREST.encode(), shown)
+
+
+class Reports(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.save("g.npy", self.normal(1, 2, 6, 8))
+
+    WORDS = ["UpsampleBicubic2dAAGrad", "--input", "g.npy", "--output_size", "6,8", "--input_size",
+             sizes(1, 2, 11, 5)]
+
+    def test_run_reports(self):
+        report = self.report("run", *self.WORDS, "--output", "out.npy")
+        self.assertEqual(report["operator"], "UpsampleBicubic2dAAGrad")
+        self.assertEqual(report["dtype"], "float32")
+        self.assertEqual(report["input_shape"], [1, 2, 6, 8])
+        self.assertEqual(report["output_shape"], [1, 2, 11, 5])
+        self.assertGreater(report["milliseconds"], 0)
+        self.assertGreater(report["gigabytes_per_second"], 0)
+        self.assertEqual(self.opscv("run", *self.WORDS, "--output", "out.npy", "--quiet"), ("", ""))
+        out, _ = self.opscv("run", *self.WORDS, "--output", "out.npy")
+        self.assertRegex(out, r"\A.*\(1, 2, 6, 8\) -> \(1, 2, 11, 5\) .* ms .* GB/s .* out.npy\n\Z")
+
+    def test_threads_change_no_bit(self):
+        contents = set()
+        for threads in (1, 2, 5):
+            self.opscv("run", *self.WORDS, "--output", "out.npy", "--threads", threads)
+            contents.add((self.folder / "out.npy").read_bytes())
+        self.assertEqual(len(contents), 1)
+
+    def test_a_report_that_cannot_be_written_is_a_failure(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([OPSCV, "list"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, CANNOT_WRITE)
+        self.assertIn("stdout", done.stderr)
+
+    def test_check_keeps_and_breaks_the_bound(self):
+        for dtype in ("float64", "float32", "float16", "bfloat16"):
+            report = self.report("check", *self.WORDS, "--dtype", dtype)
+            self.assertTrue(report["bound_kept"], report)
+            self.assertGreater(report["error_over_bound"], 0)
+
+    def test_check_finds_a_wrong_engine(self):
+        """An engine whose result is off by a little must fail."""
+        self.build_wrong_engine()
+        asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        environment = {**os.environ, "LD_PRELOAD": str(self.folder / "wrong.so"),
+                       "ASAN_OPTIONS": asan}
+        out, _ = self.opscv("check", *self.WORDS, status=FAILED_CHECK, env=environment)
+        self.assertIn("BROKEN", out)
+        out, _ = self.opscv("check", *self.WORDS, "--json", status=FAILED_CHECK, env=environment)
+        self.assertIn('"bound_kept": false', out)
+        self.assertIn('"worst_at": [', out)
+
+    def build_wrong_engine(self):
+        """A library that stands before the real one and computes nothing."""
+        from support import ROOT
+        source = self.folder / "wrong.cc"
+        source.write_text("""
+            #include "opscv/plan.h"
+            opscv::Status opscv::Plan::RunBox(const Box&, const void*, const Dims&, void*,
+                                              const RunOptions&) const { return {}; }
+            """)
+        subprocess.run([os.environ.get("OPSCV_CXX", "g++"), "-std=c++20", "-shared", "-fPIC",
+                        f"-I{ROOT / 'include'}", source, "-o", self.folder / "wrong.so"], check=True)
+
+
+if __name__ == "__main__":
+    unittest.main()
