@@ -8,6 +8,9 @@
 
 #include "base/parallel.h"
 #include "capi/config.h"
+#include "capi/log.h"
+#include "ops/registry.h"
+#include "plan/plan.h"
 
 namespace opscv::capi {
 namespace {
@@ -33,6 +36,15 @@ std::shared_ptr<const Settings> ReadSettings() {
 
 AclStatus AsParam(const Status& status) { return {ACL_ERROR_INVALID_PARAM, status.message()}; }
 
+// Makes everything that is made at its first use. A child forked while another thread is making such
+// a value would wait for that thread, which it does not have, for ever.
+void MakeSharedValues() {
+  (void)ops::AllPairs();
+  (void)DefaultThreads();
+  (void)plan::MakePlan({});  // obeys the variables of the environment and detects the SIMD target
+  (void)Logs(LogLevel::kError);
+}
+
 AclStatus InsideHostFunction() {
   return {ACL_ERROR_RT_STREAM_CONTEXT, "must not be called from a host function."};
 }
@@ -47,6 +59,7 @@ Runtime& Runtime::Get() {
 // The engine's fork handlers go first, so that they run after ours have ended the idle workers.
 Runtime::Runtime() : scheduler_(new Scheduler), default_stream_(std::make_shared<Stream>()) {
   default_context_ = contexts.Insert(std::make_shared<Context>());
+  MakeSharedValues();
   InstallForkHandlers();
   pthread_atfork(BeforeFork, AfterForkInParent, AfterForkInChild);
   std::atexit(AtExit);
