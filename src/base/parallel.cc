@@ -69,9 +69,12 @@ bool RunInOrder(int64_t blocks, const std::atomic<bool>* stop,
 // A child has a copy of the scheduler's memory but none of its threads, and would wait for them.
 bool g_ended_before_fork = false;
 std::atomic<bool> g_one_thread = false;
+std::atomic<bool> g_used_threads = false;
 
 // Refused while other threads use the scheduler, or when called from inside a block.
 void EndThreadsBeforeFork() {
+  g_ended_before_fork = !g_used_threads;
+  if (g_ended_before_fork) return;
   oneapi::tbb::task_scheduler_handle handle{oneapi::tbb::attach{}};
   g_ended_before_fork = oneapi::tbb::finalize(handle, std::nothrow);
 }
@@ -83,6 +86,7 @@ void ContinueInChild() {
 bool RunOnThreads(int64_t blocks, int threads, const std::atomic<bool>* stop,
                   FunctionRef<void(int64_t, int)> run) {
   using oneapi::tbb::global_control;
+  g_used_threads = true;
   // Threads that oneTBB would not give are not asked for: it complains about that on stderr.
   const size_t available = global_control::active_value(global_control::max_allowed_parallelism);
   std::atomic<bool> complete = true;

@@ -3,7 +3,9 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <mutex>
 #include <utility>
 
 #include "base/parallel.h"
@@ -36,8 +38,7 @@ std::shared_ptr<const Settings> ReadSettings() {
 
 AclStatus AsParam(const Status& status) { return {ACL_ERROR_INVALID_PARAM, status.message()}; }
 
-// Makes everything that is made at its first use. A child forked while another thread is making such
-// a value would wait for that thread, which it does not have, for ever.
+// Makes everything that is made at its first use, for the reason that g_making has.
 void MakeSharedValues() {
   (void)ops::AllPairs();
   (void)DefaultThreads();
@@ -49,19 +50,34 @@ AclStatus InsideHostFunction() {
   return {ACL_ERROR_RT_STREAM_CONTEXT, "must not be called from a host function."};
 }
 
+// A lock of our own and not the compiler's, since the fork handlers must hold it: a child forked
+// while another thread makes the runtime would wait for that thread, which it does not have.
+constinit std::mutex g_making;
+constinit std::atomic<Runtime*> g_runtime = nullptr;
+
 }  // namespace
 
+// Never destroyed: threads may still be inside at exit.
 Runtime& Runtime::Get() {
-  static Runtime* const runtime = new Runtime;
-  return *runtime;
+  Runtime* runtime = g_runtime.load(std::memory_order_acquire);
+  if (runtime != nullptr) return *runtime;
+  const std::lock_guard lock(g_making);
+  if (g_runtime.load(std::memory_order_relaxed) == nullptr) {
+    g_runtime.store(new Runtime, std::memory_order_release);
+  }
+  return *g_runtime.load(std::memory_order_relaxed);
 }
 
-// The engine's fork handlers go first, so that they run after ours have ended the idle workers.
+// When the library is loaded. The engine's handlers go first, so that they run after ours have
+// ended the idle workers.
+const bool Runtime::handles_forks_ = [] {
+  InstallForkHandlers();
+  return pthread_atfork(BeforeFork, AfterForkInParent, AfterForkInChild) == 0;
+}();
+
 Runtime::Runtime() : scheduler_(new Scheduler), default_stream_(std::make_shared<Stream>()) {
   default_context_ = contexts.Insert(std::make_shared<Context>());
   MakeSharedValues();
-  InstallForkHandlers();
-  pthread_atfork(BeforeFork, AfterForkInParent, AfterForkInChild);
   std::atexit(AtExit);
 }
 
@@ -196,15 +212,24 @@ void Runtime::AtExit() {
 }
 
 void Runtime::BeforeFork() {
-  Get().scheduler_->RetireIdleWorkers();
-  Get().LockForFork();
+  g_making.lock();
+  Runtime* const runtime = g_runtime;
+  if (runtime == nullptr) return;
+  runtime->scheduler_->RetireIdleWorkers();
+  runtime->LockForFork();
 }
 
-void Runtime::AfterForkInParent() { Get().UnlockAfterFork(); }
+void Runtime::AfterForkInParent() {
+  if (Runtime* const runtime = g_runtime) runtime->UnlockAfterFork();
+  g_making.unlock();
+}
 
 void Runtime::AfterForkInChild() {
-  Get().BecomeChild();
-  Get().UnlockAfterFork();
+  if (Runtime* const runtime = g_runtime) {
+    runtime->BecomeChild();
+    runtime->UnlockAfterFork();
+  }
+  g_making.unlock();
 }
 
 // Everything that a thread could be inside of while another forks.

@@ -76,6 +76,7 @@ class Runtime {
   void ResetState();
 
   static void AtExit();
+  static const bool handles_forks_;
   static void BeforeFork();
   static void AfterForkInParent();
   static void AfterForkInChild();
