@@ -46,12 +46,12 @@ bool BlockList::Free(void* address) {
   return true;
 }
 
-void BlockList::FreeAll() {
-  std::unordered_set<void*> blocks;
-  {
-    const std::lock_guard lock(mutex_);
-    blocks = std::exchange(blocks_, {});
-  }
+std::unordered_set<void*> BlockList::TakeAll() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(blocks_, {});
+}
+
+void FreeBlocks(const std::unordered_set<void*>& blocks) {
   for (void* block : blocks) std::free(block);
 }
 

@@ -24,7 +24,8 @@ class BlockList {
   [[nodiscard]] void* Allocate(size_t size, bool huge);
   // False when the address is not the begin of a block that is held.
   bool Free(void* address);
-  void FreeAll();
+  // All blocks that are held, for the caller to give to FreeBlocks.
+  [[nodiscard]] std::unordered_set<void*> TakeAll();
 
   void LockForFork() { mutex_.lock(); }
   void UnlockAfterFork() { mutex_.unlock(); }
@@ -33,6 +34,8 @@ class BlockList {
   std::mutex mutex_;
   std::unordered_set<void*> blocks_;
 };
+
+void FreeBlocks(const std::unordered_set<void*>& blocks);
 
 }  // namespace opscv::capi
 

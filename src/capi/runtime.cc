@@ -105,11 +105,12 @@ AclStatus Runtime::Finalize() {
     finalizing_ = true;
   }
   try {
-    AclStatus status = FinishAndFreeDevice();
+    AclStatus finished = SynchronizeDevice();
+    AclStatus ended = End(TakeLeftovers());
     FreeHostObjects();
     scheduler_->StopWorkers();
     ResetState();
-    return status;
+    return finished.ok() ? ended : finished;
   } catch (...) {
     const std::lock_guard lock(state_mutex_);
     finalizing_ = false;
@@ -117,20 +118,24 @@ AclStatus Runtime::Finalize() {
   }
 }
 
+Runtime::Leftovers Runtime::TakeLeftovers() {
+  events.TakeAll();
+  return {.streams = streams.TakeAll(), .blocks = device_memory.TakeAll()};
+}
+
 // Memory is freed last: until then tasks may touch it.
-AclStatus Runtime::FinishAndFreeDevice() {
-  AclStatus first = scheduler_->SynchronizeAll(AllStreams());
-  for (const std::shared_ptr<Stream>& stream : streams.TakeAll()) {
+AclStatus Runtime::End(const Leftovers& leftovers) {
+  AclStatus first;
+  for (const std::shared_ptr<Stream>& stream : leftovers.streams) {
     AclStatus status = scheduler_->Close(stream);
     if (first.ok() && status.code() == ACL_ERROR_INTERNAL_ERROR) first = std::move(status);
   }
-  events.TakeAll();
-  device_memory.FreeAll();
+  FreeBlocks(leftovers.blocks);
   return first;
 }
 
 void Runtime::FreeHostObjects() {
-  host_memory.FreeAll();
+  FreeBlocks(host_memory.TakeAll());
   executors.TakeAll();
   tensors.TakeAll();
   int_arrays.TakeAll();
@@ -171,7 +176,15 @@ AclStatus Runtime::ResetDevice(int32_t device) {
     if (device_uses_ > 0) --device_uses_;
     if (device_uses_ > 0) return {};
   }
-  return FinishAndFreeDevice();
+  AclStatus finished = SynchronizeDevice();
+  Leftovers leftovers;
+  {
+    const std::lock_guard lock(state_mutex_);
+    if (device_uses_ > 0) return finished;  // another thread has begun to use the device
+    leftovers = TakeLeftovers();
+  }
+  AclStatus ended = End(leftovers);
+  return finished.ok() ? ended : finished;
 }
 
 AclStatus Runtime::SynchronizeDevice() { return scheduler_->SynchronizeAll(AllStreams()); }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "acl/acl_rt.h"
@@ -71,7 +72,13 @@ class Runtime {
   Runtime();
 
   [[nodiscard]] std::vector<std::shared_ptr<Stream>> AllStreams() const;
-  AclStatus FinishAndFreeDevice();
+  // What a device holds when its use ends.
+  struct Leftovers {
+    std::vector<std::shared_ptr<Stream>> streams;
+    std::unordered_set<void*> blocks;
+  };
+  [[nodiscard]] Leftovers TakeLeftovers();
+  AclStatus End(const Leftovers& leftovers);
   void FreeHostObjects();
   void ResetState();
 

@@ -7,9 +7,11 @@ namespace {
 aclTensor* Make(const TensorArg& arg, const Shape& usual_dims) {
   if (arg.state == HandleState::kNull) return nullptr;
   const Shape& dims = arg.dims ? *arg.dims : usual_dims;
+  std::optional<Shape> strides = arg.strides;
+  if (strides) strides->resize(dims.size(), 1);  // another fault may have changed the rank
   aclTensor* tensor = aclCreateTensor(
       dims.data(), dims.size(), static_cast<aclDataType>(arg.dtype),
-      arg.strides ? arg.strides->data() : nullptr, arg.offset, static_cast<aclFormat>(arg.format),
+      strides ? strides->data() : nullptr, arg.offset, static_cast<aclFormat>(arg.format),
       arg.storage ? arg.storage->data() : nullptr, arg.storage ? arg.storage->size() : 0, arg.data);
   if (arg.state == HandleState::kDestroyed) aclDestroyTensor(tensor);
   return tensor;

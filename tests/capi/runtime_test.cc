@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <thread>
@@ -109,6 +110,27 @@ TEST_F(Runtime, ResetAnswersTheFirstSet) {
   EXPECT_EQ(aclrtResetDevice(0), 0);
   EXPECT_EQ(aclrtSynchronizeStream(stream), 107003);
   EXPECT_EQ(aclrtFree(memory), 100000);
+}
+
+// What one thread makes between its set and its reset outlives the resets of all others.
+TEST_F(Runtime, ThreadsMaySetAndResetIndependently) {
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) {
+        void* memory = nullptr;
+        aclrtStream stream = nullptr;
+        if (aclrtSetDevice(0) != 0 || aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_NORMAL_ONLY) != 0 ||
+            aclrtCreateStream(&stream) != 0 || aclrtMemsetAsync(memory, 64, 1, 64, stream) != 0 ||
+            aclrtDestroyStream(stream) != 0 || aclrtFree(memory) != 0 || aclrtResetDevice(0) != 0) {
+          ++wrong;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST_F(Runtime, FinalizeFinishesQueuedWork) {
