@@ -15,7 +15,7 @@ from support import OPSCV, ROOT, CommandTest
 class MainJob(CommandTest):
     def test_it_runs_to_its_end(self):
         done = subprocess.run([sys.executable, ROOT / "examples" / "main_job.py", self.folder],
-                              env={**os.environ, "OPSCV": str(OPSCV)}, text=True,
+                              env={**os.environ, "OPSCV": str(OPSCV)}, text=True, cwd=ROOT,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(done.stderr, "")
