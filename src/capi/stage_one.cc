@@ -98,7 +98,7 @@ Status CheckProduct(const ops::OpInfo& info) {
                            info.aclnn_name, profile.soc, profile.title, SupportedProducts(info));
   }
   if (info.takes_rule && !settings->rule) return settings->rule.error();
-  return {};
+  return CheckThreadsVariable();
 }
 
 Status ReadCall(const ops::OpInfo& info, const aclTensor* input, const aclTensor* output,

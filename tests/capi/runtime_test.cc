@@ -135,7 +135,7 @@ TEST_F(Runtime, ThreadsMaySetAndResetIndependently) {
 
 TEST_F(Runtime, FinalizeFinishesQueuedWork) {
   aclrtStream stream = nullptr;
-  int done = 0;
+  std::atomic<int> done = 0;
   ASSERT_EQ(aclrtCreateStream(&stream), 0);
   for (int i = 0; i < 100; ++i) ASSERT_EQ(Launch(stream, [&] { ++done; }), 0);
   ASSERT_EQ(Launch(nullptr, [&] { ++done; }), 0);
