@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // opscv check: the engine against the float64 reference on the user's own data.
 #include <cmath>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -43,7 +44,7 @@ Box ItemBox(const Dims& shape, int64_t n) {
 struct Item {
   Dims shape;  // N is 1
   Dims strides;
-  std::vector<char> elements;
+  std::unique_ptr<char[]> elements;  // not touched before data come: a header may promise too much
 
   Item(const Storage& storage, DType dtype) : shape(storage.shape) {
     shape[0] = 1;
@@ -51,7 +52,7 @@ struct Item {
     int64_t bytes = SizeOf(dtype);
     for (const int64_t extent : shape.values()) bytes *= extent;
     strides[0] = std::max<int64_t>(bytes, 1);  // beyond all others: items never seem to meet
-    elements.resize(static_cast<size_t>(bytes));
+    elements = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(bytes));
   }
 };
 
@@ -109,9 +110,9 @@ class Checker {
   void CheckItem(int64_t n) {
     ThrowIfInterrupted();
     const Box from = ItemBox(operation_.input.storage.shape, n);
-    ReadBox(operation_.input, from, dtype_, in_.strides, in_.elements.data());
+    ReadBox(operation_.input, from, dtype_, in_.strides, in_.elements.get());
     seconds_ += RunBoxTimed(plan_, operation_.job, ItemBox(operation_.output.shape, n),
-                            in_.elements.data(), from.begin, out_.elements.data());
+                            in_.elements.get(), from.begin, out_.elements.get());
     const int channel_dim = ChannelDim(operation_);
     for (int64_t c = 0; c < out_.shape[channel_dim]; ++c) {
       ThrowIfInterrupted();

@@ -19,6 +19,7 @@ namespace opscv::cli {
 namespace {
 
 constexpr unsigned kBufferBytes = 1 << 17;
+constexpr int64_t kReadBytes = 1 << 24;
 constexpr int kGzipWindow = MAX_WBITS + 16;  // zlib's way to ask for gzip's header and trailer
 constexpr int kLevel = 3;  // volumes shrink little more at 6 but take three times as long
 
@@ -83,10 +84,11 @@ class Source final : public ByteSource {
   void Read(int64_t offset, std::span<char> out) override {
     const int64_t end = offset + static_cast<int64_t>(out.size());
     OPSCV_DCHECK(offset >= kept_begin_);
-    if (end > position_) {
-      const auto more = static_cast<size_t>(end - position_);
-      kept_.resize(kept_.size() + more);
-      Fill(kept_.data() + kept_.size() - more, more);
+    while (position_ < end) {
+      // Memory grows as data come: a header may promise what the file does not hold.
+      const auto part = static_cast<size_t>(std::min<int64_t>(end - position_, kReadBytes));
+      kept_.resize(kept_.size() + part);
+      Fill(kept_.data() + kept_.size() - part, part);
     }
     std::copy_n(kept_.begin() + (offset - kept_begin_), out.size(), out.begin());
   }

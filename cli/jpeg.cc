@@ -51,6 +51,11 @@ Image DecodeJpeg(const std::string& path, const std::vector<char>& bytes) {
       !IsHarmless(handle.get())) {
     throw NoJpeg(path, handle.get());
   }
+  // Every block of 8 x 8 pixels takes a bit at the least.
+  if (static_cast<size_t>(width) * static_cast<size_t>(height) / (64 * 8) > bytes.size()) {
+    throw InputFailure("{}: promises {} x {} pixels, more than {} bytes can hold", path, width,
+                       height, bytes.size());
+  }
   if (colours == TJCS_CMYK || colours == TJCS_YCCK) {
     throw InputFailure("{}: is a JPEG of four inks (CMYK); expected grey or RGB", path);
   }

@@ -159,6 +159,9 @@ class Refusals(CommandTest):
         whole = PHOTO.read_bytes()
         jpeg = io.BytesIO()
         Image.open(PHOTO).save(jpeg, "JPEG")
+        broad = bytearray(jpeg.getvalue())
+        frame = broad.index(b"\xff\xc0")
+        broad[frame + 5:frame + 9] = struct.pack(">HH", 60000, 60000)
         cmyk = io.BytesIO()
         Image.open(PHOTO).convert("CMYK").save(cmyk, "JPEG")
         flipped = bytearray(whole)
@@ -174,6 +177,7 @@ class Refusals(CommandTest):
                 ("jpeg.png", jpeg.getvalue(), "no sound PNG"),
                 ("empty.jpg", b"", "no sound JPEG"), ("png.jpg", whole, "no sound JPEG"),
                 ("half.jpg", jpeg.getvalue()[:9000], "no sound JPEG"),
+                ("broad.jpg", bytes(broad), "promises 60000 x 60000"),
                 ("cmyk.jpg", cmyk.getvalue(), "CMYK")):
             with self.subTest(name):
                 (self.folder / name).write_bytes(content)
