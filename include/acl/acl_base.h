@@ -3,6 +3,8 @@
 #ifndef OPSCV_ACL_ACL_BASE_H_
 #define OPSCV_ACL_ACL_BASE_H_
 
+/* NOLINTBEGIN(modernize-use-using,modernize-deprecated-headers): C programs read this too */
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -66,5 +68,7 @@ OPSCV_ACL_API const char* aclGetRecentErrMsg(void);
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(modernize-use-using,modernize-deprecated-headers) */
 
 #endif /* OPSCV_ACL_ACL_BASE_H_ */

@@ -5,6 +5,8 @@
 #ifndef OPSCV_ACL_ACL_RT_H_
 #define OPSCV_ACL_ACL_RT_H_
 
+/* NOLINTBEGIN(modernize-use-using,modernize-deprecated-headers): C programs read this too */
+
 #include "acl/acl_base.h"
 
 #ifdef __cplusplus
@@ -104,5 +106,7 @@ OPSCV_ACL_API aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t v
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(modernize-use-using,modernize-deprecated-headers) */
 
 #endif /* OPSCV_ACL_ACL_RT_H_ */

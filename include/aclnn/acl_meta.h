@@ -3,6 +3,8 @@
 #ifndef OPSCV_ACLNN_ACL_META_H_
 #define OPSCV_ACLNN_ACL_META_H_
 
+/* NOLINTBEGIN(modernize-use-using,modernize-deprecated-headers): C programs read this too */
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -70,5 +72,7 @@ OPSCV_ACL_API aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, size_t
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(modernize-use-using,modernize-deprecated-headers) */
 
 #endif /* OPSCV_ACLNN_ACL_META_H_ */

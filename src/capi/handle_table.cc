@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 8> kPhrases = {
 void* EncodeHandle(const HandleWord& word) {
   const uint64_t bits = (static_cast<uint64_t>(word.kind) << (kSlotBits + kGenerationBits)) |
                         (static_cast<uint64_t>(word.generation) << kSlotBits) | word.slot;
-  return reinterpret_cast<void*>(bits);
+  return reinterpret_cast<void*>(bits);  // NOLINT(performance-no-int-to-ptr): never dereferenced
 }
 
 HandleWord DecodeHandle(const void* handle) {

@@ -80,7 +80,6 @@ Handle* CreateArray(HandleTable<const std::vector<T>> Runtime::*table, const T* 
 }  // namespace opscv::capi
 
 using namespace opscv::capi;  // NOLINT(google-build-using-namespace): C functions have no namespace
-using opscv::Dims;
 using opscv::Result;
 using opscv::Status;
 

@@ -2,8 +2,8 @@
 #include "capi/scheduler.h"
 
 #include <pthread.h>
-#include <signal.h>
 
+#include <csignal>
 #include <exception>
 #include <limits>
 #include <system_error>
@@ -53,8 +53,8 @@ AclStatus InsideHostFunction() {
           "a host function must not wait for the device that runs it."};
 }
 
-// Runs the work and destroys it; true if it threw. Lets a cancelled thread unwind.
-bool Throws(std::function<void()> work, std::string& what) {
+// Runs the work; true if it threw. Lets a cancelled thread unwind.
+bool Throws(const std::function<void()>& work, std::string& what) {
   try {
     work();
     return false;
@@ -125,7 +125,8 @@ class Scheduler::Running {
     std::function<void()> work = std::move(stream_->queue.front().work);
     std::string what;
     lock.unlock();
-    const bool threw = Throws(std::move(work), what);
+    const bool threw = Throws(work, what);
+    work = nullptr;  // what it holds goes without the lock too
     lock.lock();
     if (threw && !stream_->failed) {
       stream_->failed = true;
@@ -399,7 +400,7 @@ std::shared_ptr<Stream> Scheduler::Watch(Lock& lock, const Worker& self) {
 // and synchronised all the time is never due and must not hide the others.
 std::shared_ptr<Stream> Scheduler::TakeDue(Clock::time_point now) {
   for (auto next = ready_.begin(); next != ready_.end();) {
-    const std::shared_ptr<Stream> stream = *next;
+    std::shared_ptr<Stream> stream = *next;
     const bool wanted = CanRun(*stream);
     if (wanted && now - stream->ready_since < kGrace) {
       ++next;

@@ -22,7 +22,7 @@ constexpr int64_t kWorkspaceUnit = 64;
 std::string SupportedProducts(const ops::OpInfo& info) {
   std::vector<std::string_view> names;
   for (const ProductProfile& profile : AllProfiles()) {
-    if (Supports(info, profile)) names.push_back(profile.soc);
+    if (Supports(info, profile)) names.emplace_back(profile.soc);
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }

@@ -21,7 +21,7 @@ Shape ReadShape(const aclTensor* tensor,
   int64_t* values = nullptr;
   uint64_t count = 0;
   EXPECT_EQ(read(tensor, &values, &count), 0);
-  const Shape shape(values, values + count);
+  Shape shape(values, values + count);
   delete[] values;
   return shape;
 }

@@ -18,7 +18,6 @@ namespace opscv::testing {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 
 class Streams : public ::testing::Test {
