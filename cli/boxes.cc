@@ -22,10 +22,11 @@ Box Boxes::box() const {
 }
 
 void Boxes::Next() {
-  for (auto dim = order_.rbegin(); dim != order_.rend(); ++dim) {
-    at_[*dim] += step_[*dim];
-    if (at_[*dim] < shape_[*dim]) return;
-    at_[*dim] = 0;
+  for (size_t level = order_.size(); level-- > 0;) {
+    const int dim = order_[level];
+    at_[dim] += step_[dim];
+    if (at_[dim] < shape_[dim]) return;
+    at_[dim] = 0;
   }
   done_ = true;
 }

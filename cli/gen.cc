@@ -41,9 +41,9 @@ struct Skip : std::runtime_error {
 
 // The values that the case's `data` names without a generator of random numbers.
 double ValueOf(const std::string& data, int64_t i, int64_t count) {
-  static const std::regex kMod("arange mod (\\d+)");
-  static const std::regex kHalf("half \\+([\\d.]+) half -[\\d.]+");
-  static const std::regex kConst("const (-?[\\d.]+)");
+  static const std::regex kMod(R"(arange mod (\d+))");
+  static const std::regex kHalf(R"(half \+([\d.]+) half -[\d.]+)");
+  static const std::regex kConst(R"(const (-?[\d.]+))");
   std::smatch match;
   if (data == "zeros") return 0.0;
   if (data == "ones" || data == "expand 1") return 1.0;
@@ -60,8 +60,8 @@ double ValueOf(const std::string& data, int64_t i, int64_t count) {
 
 // Takes ", nan at [..]" and ", inf at [..]" off the text and sets those elements.
 std::string Overwrite(std::string data, const Dims& shape, std::vector<double>& values) {
-  static const std::regex kAt(", (nan|inf) at (\\[[0-9, ]*\\])");
-  const std::string base = std::regex_replace(data, kAt, "");
+  static const std::regex kAt(R"(, (nan|inf) at (\[[0-9, ]*\]))");
+  std::string base = std::regex_replace(data, kAt, "");
   for (std::sregex_iterator it(data.begin(), data.end(), kAt), end; it != end; ++it) {
     const auto at = Json::parse((*it)[2].str()).get<std::vector<int64_t>>();
     const Dims strides = ContiguousStrides(shape);
@@ -225,7 +225,7 @@ Json ReadCases(const std::string& path) {
 
 // An id names a folder below the output, and nothing else.
 std::string IdOf(const std::string& path, const Json& json) {
-  const std::string id = json.is_object() ? json.value("id", "") : "";
+  std::string id = json.is_object() ? json.value("id", "") : "";
   const bool plain = !id.empty() && std::all_of(id.begin(), id.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_' || c == '-';
   });

@@ -200,7 +200,7 @@ std::unique_ptr<ByteSource> GzipSource(InputFile file, int64_t begin, int64_t si
   return std::make_unique<Source>(std::move(file), begin, size);
 }
 
-std::unique_ptr<ByteSink> GzipSink(OutputFile file, std::vector<char> head) {
+std::unique_ptr<ByteSink> GzipSink(OutputFile file, const std::vector<char>& head) {
   return std::make_unique<Sink>(std::move(file), head);
 }
 

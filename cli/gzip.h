@@ -20,7 +20,7 @@ namespace opscv::cli {
 [[nodiscard]] std::unique_ptr<ByteSource> GzipSource(InputFile file, int64_t begin, int64_t size);
 
 // Compresses `head`, then what is written, which must come in order.
-[[nodiscard]] std::unique_ptr<ByteSink> GzipSink(OutputFile file, std::vector<char> head);
+[[nodiscard]] std::unique_ptr<ByteSink> GzipSink(OutputFile file, const std::vector<char>& head);
 
 }  // namespace opscv::cli
 

@@ -75,8 +75,8 @@ void CheckShape(const std::string& path, Format format, const Dims& shape) {
 
 }  // namespace
 
-TensorInput OpenImage(InputFile file, Format format) {
-  const std::string path = file.path();
+TensorInput OpenImage(const InputFile& file, Format format) {
+  const std::string& path = file.path();
   const std::vector<char> bytes = file.ReadAll();
   Image image = format == Format::kPng ? DecodePng(path, bytes) : DecodeJpeg(path, bytes);
   TensorInput input;

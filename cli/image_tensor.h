@@ -8,7 +8,7 @@
 namespace opscv::cli {
 
 // Samples of 16 bits come as 257ths, so that white is 255 at either depth.
-[[nodiscard]] TensorInput OpenImage(InputFile file, Format format);
+[[nodiscard]] TensorInput OpenImage(const InputFile& file, Format format);
 
 // Values are rounded to the nearest sample and clamped; NaN becomes 0. A PNG made from a PNG of 16
 // bits has 16 bits too.

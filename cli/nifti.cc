@@ -368,10 +368,10 @@ TensorOutput CreateNifti(const OutputRequest& request, bool gzipped) {
     if (extent < 1) throw InputFailure("{}: a NIfTI file cannot be empty", request.path);
   }
   output.storage.strides = ToLayout(ContiguousStrides(shape), request.layout);
-  std::vector<char> header = MakeHeader(request, output.storage);
+  const std::vector<char> header = MakeHeader(request, output.storage);
   OutputFile file(request.path);
   if (gzipped) {
-    output.bytes = GzipSink(std::move(file), std::move(header));
+    output.bytes = GzipSink(std::move(file), header);
     return output;
   }
   file.Write(0, header);

@@ -66,7 +66,7 @@ class Literal {
     if (quote != '\'' && quote != '"') throw Bad("a string");
     const size_t end = text_.find(quote, at_ + 1);
     if (end == std::string_view::npos) throw Bad("a string that ends");
-    const std::string value(text_.substr(at_ + 1, end - at_ - 1));
+    std::string value(text_.substr(at_ + 1, end - at_ - 1));
     at_ = end + 1;
     return value;
   }

@@ -79,9 +79,10 @@ class Counter {
   [[nodiscard]] const Dims& at() const { return at_; }
   // Whether there is a next one.
   bool Next() {
-    for (auto dim = dims_.rbegin(); dim != dims_.rend(); ++dim) {
-      if (++at_[*dim] < extent_[*dim]) return true;
-      at_[*dim] = 0;
+    for (size_t level = dims_.size(); level-- > 0;) {
+      const int dim = dims_[level];
+      if (++at_[dim] < extent_[dim]) return true;
+      at_[dim] = 0;
     }
     return false;
   }
@@ -137,9 +138,10 @@ Dims DenseStridesLike(const Dims& shape, const Dims& like) {
   const std::vector<int> order = OuterToInner(like);
   Dims strides = shape;
   int64_t step = 1;
-  for (auto dim = order.rbegin(); dim != order.rend(); ++dim) {
-    strides[*dim] = step;
-    step *= std::max<int64_t>(shape[*dim], 1);
+  for (size_t level = order.size(); level-- > 0;) {
+    const int dim = order[level];
+    strides[dim] = step;
+    step *= std::max<int64_t>(shape[dim], 1);
   }
   return strides;
 }
