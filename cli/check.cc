@@ -8,6 +8,7 @@
 #include "cli/interrupt.h"
 #include "cli/operation.h"
 #include "cli/operator_command.h"
+#include "cli/progress.h"
 #include "cli/reference_plane.h"
 
 namespace opscv::cli {
@@ -84,8 +85,9 @@ std::vector<double> PlaneOf(const Item& item, DType dtype, int channel_dim, int6
 
 class Checker {
  public:
-  explicit Checker(Operation& operation)
+  Checker(Operation& operation, bool quiet)
       : operation_(operation),
+        bar_("check", quiet),
         dtype_(operation.job.dtype),
         // Judges the whole call before anything is allocated by its sizes.
         plan_(PlanJob(operation.job, operation.input.storage, operation.output)),
@@ -116,6 +118,9 @@ class Checker {
     const int channel_dim = ChannelDim(operation_);
     for (int64_t c = 0; c < out_.shape[channel_dim]; ++c) {
       ThrowIfInterrupted();
+      const auto planes = static_cast<double>(out_.shape[channel_dim]);
+      bar_.Show((static_cast<double>(n) + static_cast<double>(c) / planes) /
+                static_cast<double>(operation_.output.shape[0]));
       Compare(ReferencePlane(operation_, PlaneOf(in_, dtype_, channel_dim, c)),
               PlaneOf(out_, dtype_, channel_dim, c), n, c);
     }
@@ -137,6 +142,7 @@ class Checker {
   }
 
   Operation& operation_;
+  ProgressBar bar_;
   DType dtype_;
   Plan plan_;
   Item in_;
@@ -147,20 +153,24 @@ class Checker {
 
 Exit Check(const CheckOptions& options) {
   Operation operation = Prepare(options.op, options.common, options.input);
-  Checker checker(operation);
-  checker.Run();
-  const Worst& worst = checker.worst();
+  Worst worst;
+  double seconds = 0.0;
+  {
+    Checker checker(operation, options.common.quiet);
+    checker.Run();
+    worst = checker.worst();
+    seconds = checker.seconds();
+  }
   const double fraction = std::max(worst.fraction, 0.0);
   const bool kept = fraction <= 1.0;
-  const double rate =
-      checker.seconds() > 0.0 ? BytesMoved(operation) / checker.seconds() / 1e9 : 0.0;
+  const double rate = seconds > 0.0 ? BytesMoved(operation) / seconds / 1e9 : 0.0;
 
   Json json = DescribeJson(operation);
-  json["milliseconds"] = checker.seconds() * 1e3;
+  json["milliseconds"] = seconds * 1e3;
   json["gigabytes_per_second"] = rate;
   json["bound_kept"] = kept;
-  std::string text = fmt::format("{}  {:.3f} ms  {:.2f} GB/s\n", DescribeText(operation),
-                                 checker.seconds() * 1e3, rate);
+  std::string text =
+      fmt::format("{}  {:.3f} ms  {:.2f} GB/s\n", DescribeText(operation), seconds * 1e3, rate);
   if (worst.fraction < 0.0) {
     text += "nothing to check: the output is empty";
   } else {

@@ -86,7 +86,8 @@ Images as (1, C, H, W) with values from 0 to 255, without gamma or colour profil
 when written. Orientation tags are not obeyed. Gradients are neither read from nor written to images.
 .TP
 .BR .nii ", " .nii.gz
-NIfTI\-1 and NIfTI\-2 volumes, x being W, y being H, z being D; slope and intercept are applied.
+NIfTI\-1 and NIfTI\-2 volumes, x being W, y being H, z being D; operators on images take every slice.
+Slope and intercept are applied; integers that are only copied keep them in the header.
 Spacing, sform and qform of an output are those of the input resampled, so that the volume covers the
 same space. Header extensions are not copied.
 .PP

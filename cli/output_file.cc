@@ -64,6 +64,7 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(Targe
 }
 
 bool OutputFile::OpenNameless(const std::string& folder) {
+  if (access("/proc/self/fd", X_OK) != 0) return false;  // it is named through there
   fd_ = Descriptor(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kMode));
   return fd_.get() >= 0;
 }

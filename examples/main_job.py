@@ -30,7 +30,7 @@ OPSCV = os.environ.get("OPSCV", "opscv")
 
 SEED = 7
 SMALL = 224
-DESCENT_STEPS = 40
+DESCENT_STEPS = 25
 
 
 def opscv(*words):
@@ -94,7 +94,7 @@ class Photo:
     def steepness(self):
         """The largest eigenvalue of pull_back(shrink(.)), by power iteration from seeded noise."""
         x = np.random.default_rng(SEED).standard_normal(self.shape, dtype=np.float32)
-        for _ in range(6):
+        for _ in range(4):
             x /= np.linalg.norm(x)
             x = self.pull_back(self.shrink(x))
         return float(np.linalg.norm(x))

@@ -154,6 +154,46 @@ class Endings(CommandTest):
         process.wait()
         self.assertEqual(self.files(), ["in.npy"])
 
+    def test_file_systems_without_nameless_files(self):
+        """There the output is written beside, and as little of it is left."""
+        source = self.folder / "open.cc"
+        source.write_text("""
+            #include <cerrno>
+            #include <cstdarg>
+            #include <dlfcn.h>
+            #include <fcntl.h>
+            #define OPEN(name) \\
+              extern "C" int name(const char* path, int flags, ...) { \\
+                va_list more; va_start(more, flags); \\
+                const mode_t mode = va_arg(more, mode_t); va_end(more); \\
+                if ((flags & O_TMPFILE) == O_TMPFILE) { errno = EOPNOTSUPP; return -1; } \\
+                static auto* real = reinterpret_cast<int (*)(const char*, int, ...)>( \\
+                    dlsym(RTLD_NEXT, #name)); \\
+                return real(path, flags, mode); \\
+              }
+            OPEN(open)
+            OPEN(open64)
+            """)
+        subprocess.run([os.environ.get("OPSCV_CXX", "g++"), "-shared", "-fPIC", source, "-ldl", "-o",
+                        self.folder / "open.so"], check=True)
+        asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        environment = {**os.environ, "LD_PRELOAD": str(self.folder / "open.so"),
+                       "ASAN_OPTIONS": asan}
+        call = self.big()
+        process = subprocess.Popen([OPSCV, *call, "out.nii.gz"], cwd=self.folder, env=environment,
+                                   stderr=subprocess.DEVNULL)
+        while not any(name.endswith(".part") for name in self.files()):
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
+        process.terminate()
+        self.assertEqual(process.wait(timeout=60), INTERRUPTED)
+        self.assertEqual(self.files(), ["in.npy", "open.cc", "open.so"])
+        self.save("small.npy", self.normal(1, 1, 2, 2, 2))
+        self.opscv("run", NEAREST, "--input", "small.npy", "--output", "out.npy", "--output_size",
+                   "1,1,1", env=environment)
+        self.assertEqual(self.load("out.npy").shape, (1, 1, 1, 1, 1))
+        self.assertFalse(any(name.endswith(".part") for name in self.files()))
+
     def test_the_bar_shows_on_a_terminal_only(self):
         call = [str(OPSCV), *self.big(), "out.nii.gz"]
         ours, theirs = pty.openpty()
