@@ -2,7 +2,9 @@
 #include "cli/boxes.h"
 
 #include <algorithm>
+#include <limits>
 
+#include "base/checked_math.h"
 #include "cli/tensor_file.h"
 
 namespace opscv::cli {
@@ -32,9 +34,9 @@ void Boxes::Next() {
 }
 
 int64_t ElementsOf(const Box& box) {
-  int64_t count = 1;
-  for (int i = 0; i < box.begin.rank(); ++i) count *= box.end[i] - box.begin[i];
-  return count;
+  Dims extent = box.end;
+  for (int i = 0; i < extent.rank(); ++i) extent[i] -= box.begin[i];
+  return CheckedProduct(extent.values()).value_or(std::numeric_limits<int64_t>::max());
 }
 
 Box WholeOf(const Dims& shape) { return {.begin = Dims::Filled(shape.rank(), 0), .end = shape}; }

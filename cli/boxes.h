@@ -29,6 +29,7 @@ class Boxes {
   bool done_;
 };
 
+// At most the largest int64_t.
 [[nodiscard]] int64_t ElementsOf(const Box& box);
 
 // The box that is everything.

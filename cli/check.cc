@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/checked_math.h"
 #include "cli/interrupt.h"
 #include "cli/operation.h"
 #include "cli/operator_command.h"
@@ -50,8 +51,8 @@ struct Item {
   Item(const Storage& storage, DType dtype) : shape(storage.shape) {
     shape[0] = 1;
     strides = DenseStridesLike(shape, storage.strides);
-    int64_t bytes = SizeOf(dtype);
-    for (const int64_t extent : shape.values()) bytes *= extent;
+    // The call has been planned, so this is a number unless the batch is empty.
+    const int64_t bytes = CheckedProduct(shape.values()).value_or(0) * SizeOf(dtype);
     strides[0] = std::max<int64_t>(bytes, 1);  // beyond all others: items never seem to meet
     elements = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(bytes));
   }

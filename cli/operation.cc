@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/checked_math.h"
 #include "cli/memory.h"
 #include "cli/nifti.h"
 
@@ -19,8 +20,7 @@ namespace {
 void AddDims(Storage& storage, int count) {
   const Dims shape = storage.shape;
   const Dims strides = storage.strides;
-  int64_t all = 1;
-  for (const int64_t extent : shape.values()) all *= std::max<int64_t>(extent, 1);
+  const int64_t all = std::max<int64_t>(CheckedProduct(shape.values()).value_or(1), 1);
   storage.shape = Dims::Filled(shape.rank() + count, 1);
   storage.strides = Dims::Filled(shape.rank() + count, all);
   for (int i = 0; i < shape.rank(); ++i) {

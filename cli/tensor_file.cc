@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/checked_math.h"
 #include "cli/failure.h"
 #include "cli/image_tensor.h"
 #include "cli/nifti.h"
@@ -141,7 +142,8 @@ Dims DenseStridesLike(const Dims& shape, const Dims& like) {
   for (size_t level = order.size(); level-- > 0;) {
     const int dim = order[level];
     strides[dim] = step;
-    step *= std::max<int64_t>(shape[dim], 1);
+    // An empty or refused shape may have a product beyond any number; its strides are never used.
+    step = CheckedMul(step, std::max<int64_t>(shape[dim], 1)).value_or(step);
   }
   return strides;
 }

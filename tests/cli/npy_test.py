@@ -6,7 +6,7 @@ import struct
 import unittest
 
 import numpy as np
-from support import BAD_INPUT, USAGE, CommandTest, double, halves, sizes
+from support import BAD_INPUT, OK, USAGE, CommandTest, double, halves, sizes
 
 VOLUME = (1, 2, 3, 4, 5)
 LARGE = sizes(6, 8, 10)
@@ -192,6 +192,18 @@ class Header(CommandTest):
             with self.subTest(content=content[:80]):
                 data = b"" if "data" in says or len(content) < 60 else self.PIXELS
                 self.refused(*self.shrink(content + data), status=BAD_INPUT, says=["x.npy", says])
+
+    def test_an_empty_batch_may_have_absurd_extents(self):
+        for shape, status in (("0, 3, 1099511627776, 1099511627776", OK),
+                              ("3, 0, 4611686018427387904, 8", OK),
+                              ("0, 4611686018427387904, 8", OK),
+                              ("0, 4611686018427387904", BAD_INPUT)):
+            for order in (True, False):
+                with self.subTest(shape=shape, fortran=order):
+                    run = self.shrink(header(
+                        f"{{'descr': '<f8', 'fortran_order': {order}, 'shape': ({shape})}}"))
+                    self.opscv(*run, status=status)
+                    self.opscv("check", *run[1:4], "--output_size", "1,1", status=status)
 
     def test_no_spatial_extent_may_be_zero(self):
         text = self.GOOD.replace("(1, 1, 2, 2)", "(1, 1, 0, 2)")
