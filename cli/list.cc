@@ -20,19 +20,6 @@ struct ListOptions {
   bool is_long = false;
 };
 
-struct ProductName {
-  std::string_view soc;  // as OPSCV_SOC writes it
-  std::string_view name;
-};
-// In the order of ops::Product.
-constexpr std::array<ProductName, ops::kProducts> kProductNames = {
-    {{"Ascend950", "Ascend 950PR / 950DT"},
-     {"Ascend910_93", "Atlas A3 training / inference"},
-     {"Ascend910B", "Atlas A2 training / inference"},
-     {"Ascend310B", "Atlas 200I/500 A2 inference"},
-     {"Ascend310P", "Atlas inference series"},
-     {"Ascend910", "Atlas training series"}}};
-
 using Rows = std::vector<std::vector<std::string>>;
 
 size_t WidthOf(std::string_view text) {
@@ -113,9 +100,10 @@ std::string LongText() {
   }
   Rows rows = {{"OPSCV_SOC", "product"}};
   for (const ops::OpInfo* info : AllOperators()) rows[0].emplace_back(info->name);
-  for (size_t product = 0; product < kProductNames.size(); ++product) {
+  for (size_t product = 0; product < ops::kProductNames.size(); ++product) {
     auto& row = rows.emplace_back();
-    row = {std::string(kProductNames[product].soc), std::string(kProductNames[product].name)};
+    row = {std::string(ops::kProductNames[product].soc),
+           std::string(ops::kProductNames[product].title)};
     for (const ops::OpInfo* info : AllOperators()) {
       row.emplace_back(info->products.supported[product] ? "yes" : "no");
     }
@@ -146,8 +134,9 @@ Json OperatorJson(const ops::OpInfo& info) {
                                   {"c_names", attr.aclnn_names},
                                   {"doc", attr.doc}});
   }
-  for (size_t product = 0; product < kProductNames.size(); ++product) {
-    json["products"][std::string(kProductNames[product].soc)] = info.products.supported[product];
+  for (size_t product = 0; product < ops::kProductNames.size(); ++product) {
+    json["products"][std::string(ops::kProductNames[product].soc)] =
+        info.products.supported[product];
   }
   return json;
 }

@@ -8,14 +8,16 @@
 namespace opscv::capi {
 namespace {
 
-constexpr std::array<ProductProfile, ops::kProducts> kProfiles = {{
-    {"Ascend950", ops::Product::kAscend950, "Ascend 950PR / 950DT", false},
-    {"Ascend910_93", ops::Product::kAscend910_93, "Atlas A3 training / inference", true},
-    {"Ascend910B", ops::Product::kAscend910B, "Atlas A2 training / inference", true},
-    {"Ascend310B", ops::Product::kAscend310B, "Atlas 200I/500 A2 inference", false},
-    {"Ascend310P", ops::Product::kAscend310P, "Atlas inference series", false},
-    {"Ascend910", ops::Product::kAscend910, "Atlas training series", false},
-}};
+constexpr ProductProfile ProfileOf(ops::Product product, bool deterministic) {
+  const ops::ProductName& name = ops::kProductNames[static_cast<size_t>(product)];
+  return {name.soc, product, name.title, deterministic};
+}
+
+constexpr std::array<ProductProfile, ops::kProducts> kProfiles = {
+    ProfileOf(ops::Product::kAscend950, false),  ProfileOf(ops::Product::kAscend910_93, true),
+    ProfileOf(ops::Product::kAscend910B, true),  ProfileOf(ops::Product::kAscend310B, false),
+    ProfileOf(ops::Product::kAscend310P, false), ProfileOf(ops::Product::kAscend910, false),
+};
 
 }  // namespace
 

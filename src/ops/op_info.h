@@ -27,7 +27,8 @@ struct AttrInfo {
   std::vector<std::string_view> aclnn_names;
   AttrType type = AttrType::kBool;
   bool required = false;
-  // The value where none is given, and how documents write it ("none" where 0 means not given).
+  // The value where none is given, always of the attribute's type, and how documents write it
+  // ("none" where 0 means not given).
   AttrValue default_value;
   std::string_view default_text;
   std::string_view doc;
@@ -51,6 +52,19 @@ enum class Product : uint8_t {
   kAscend910,
 };
 inline constexpr int kProducts = 6;
+
+struct ProductName {
+  const char* soc;    // what OPSCV_SOC says
+  const char* title;  // the product's full name
+};
+// In the order of Product.
+inline constexpr std::array<ProductName, kProducts> kProductNames = {
+    {{"Ascend950", "Ascend 950PR / 950DT"},
+     {"Ascend910_93", "Atlas A3 training / inference"},
+     {"Ascend910B", "Atlas A2 training / inference"},
+     {"Ascend310B", "Atlas 200I/500 A2 inference"},
+     {"Ascend310P", "Atlas inference series"},
+     {"Ascend910", "Atlas training series"}}};
 
 struct ProductSupport {
   std::array<bool, kProducts> supported{};

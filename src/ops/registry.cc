@@ -36,37 +36,27 @@ std::string_view KindOf(const AttrValue& value) {
   return kKinds[value.index()];
 }
 
-// The value as the prototype's type, where that loses nothing.
-Result<AttrValue> Convert(const AttrInfo& attr, const AttrValue& value) {
-  switch (attr.type) {
-    case AttrType::kBool:
-      if (std::holds_alternative<bool>(value)) return value;
-      break;
-    case AttrType::kFloat:
-      if (std::holds_alternative<double>(value)) return value;
-      if (const auto* integer = std::get_if<int64_t>(&value)) {
-        return AttrValue(static_cast<double>(*integer));
-      }
-      break;
-    case AttrType::kIntList:
-      if (std::holds_alternative<IntList>(value)) return value;
-      break;
-    case AttrType::kFloatList:
-      if (std::holds_alternative<FloatList>(value)) return value;
-      if (const auto* integers = std::get_if<IntList>(&value)) {
-        return AttrValue(FloatList(integers->begin(), integers->end()));
-      }
-      break;
+// Sets `to` to the value as the prototype's type, where that loses nothing.
+Status Convert(const AttrInfo& attr, const AttrValue& value, AttrValue& to) {
+  const auto* integer = std::get_if<int64_t>(&value);
+  const auto* integers = std::get_if<IntList>(&value);
+  if (attr.type == AttrType::kFloat && integer != nullptr) {
+    to = static_cast<double>(*integer);
+  } else if (attr.type == AttrType::kFloatList && integers != nullptr) {
+    to = FloatList(integers->begin(), integers->end());
+  } else if (value.index() == attr.default_value.index()) {
+    to = value;
+  } else {
+    return InvalidArgument("{} must be {}, got {}.", attr.name, NameOf(attr.type), KindOf(value));
   }
-  return Unexpected(
-      InvalidArgument("{} must be {}, got {}.", attr.name, NameOf(attr.type), KindOf(value)));
+  return {};
 }
 
 Status SetAttr(const OpInfo& info, std::string_view name, const AttrValue& value,
                std::vector<AttrValue>& attrs, std::vector<bool>& given) {
   for (size_t i = 0; i < info.attrs.size(); ++i) {
     if (info.attrs[i].name != name) continue;
-    OPSCV_ASSIGN_OR_RETURN(attrs[i], Convert(info.attrs[i], value));
+    OPSCV_RETURN_IF_ERROR(Convert(info.attrs[i], value, attrs[i]));
     given[i] = true;
     return {};
   }

@@ -11,6 +11,24 @@ namespace {
 using testing::Dense;
 using testing::TracedRandom;
 
+// The index of an element of a dense tensor.
+size_t IndexOf(const Coords& tensor, const Coords& at) {
+  int64_t index = 0;
+  for (size_t dim = 0; dim < kRank; ++dim) index = index * tensor[dim] + at[dim];
+  return static_cast<size_t>(index);
+}
+
+// Counts the elements of one row of a block: its channels side by side, its pixels along W.
+void CountRow(const Coords& tensor, const Coords& row, int64_t channels, const Block& block,
+              std::vector<int>& counts) {
+  Coords at = row;
+  for (at[kC] = row[kC]; at[kC] < row[kC] + channels; ++at[kC]) {
+    for (at[kW] = block.pixel_begin; at[kW] < block.pixel_end; ++at[kW]) {
+      ++counts.at(IndexOf(tensor, at));
+    }
+  }
+}
+
 // How often the blocks of a grid cover each element of a tensor.
 std::vector<int> Covered(const Coords& tensor, const Box5& box, const BlockShape& shape,
                          bool groups) {
@@ -25,39 +43,25 @@ std::vector<int> Covered(const Coords& tensor, const Box5& box, const BlockShape
       for (int64_t row = block.row_begin; row < block.row_end; ++row) {
         const Coords at = grid.At(plane, row);
         EXPECT_EQ(at[kW], box.begin[kW]);
-        for (int64_t c = at[kC]; c < at[kC] + grid.Channels(plane); ++c) {
-          for (int64_t x = block.pixel_begin; x < block.pixel_end; ++x) {
-            const int64_t offset =
-                (((at[kN] * tensor[kC] + c) * tensor[kD] + at[kD]) * tensor[kH] + at[kH]) *
-                    tensor[kW] +
-                x;
-            ++counts.at(static_cast<size_t>(offset));
-          }
-        }
+        CountRow(tensor, at, grid.Channels(plane), block, counts);
       }
     }
   }
   return counts;
 }
 
+// One for each element of the box, none for the others.
 std::vector<int> Inside(const Coords& tensor, const Box5& box) {
-  std::vector<int> counts;
-  Coords at{};
-  for (at[kN] = 0; at[kN] < tensor[kN]; ++at[kN]) {
-    for (at[kC] = 0; at[kC] < tensor[kC]; ++at[kC]) {
-      for (at[kD] = 0; at[kD] < tensor[kD]; ++at[kD]) {
-        for (at[kH] = 0; at[kH] < tensor[kH]; ++at[kH]) {
-          for (at[kW] = 0; at[kW] < tensor[kW]; ++at[kW]) {
-            bool inside = true;
-            for (int i = 0; i < kRank; ++i) {
-              const auto dim = static_cast<size_t>(i);
-              inside = inside && at[dim] >= box.begin[dim] && at[dim] < box.end[dim];
-            }
-            counts.push_back(inside ? 1 : 0);
-          }
-        }
-      }
+  std::vector<int> counts(static_cast<size_t>(testing::Count(tensor)));
+  for (size_t index = 0; index < counts.size(); ++index) {
+    auto rest = static_cast<int64_t>(index);
+    bool inside = true;
+    for (size_t dim = kRank; dim-- > 0;) {
+      const int64_t at = rest % tensor[dim];
+      rest /= tensor[dim];
+      inside = inside && at >= box.begin[dim] && at < box.end[dim];
     }
+    counts[index] = inside ? 1 : 0;
   }
   return counts;
 }

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -47,33 +49,57 @@ std::vector<std::pair<int64_t, double>> RowOf(const TapTable& table, int64_t row
   return taps;
 }
 
+// Where a row lies: taps ascend from its base and stay on the axis.
+void ExpectRowAscends(const TapTable& table, int64_t row) {
+  const auto delta = table.delta(row);
+  if (delta.empty()) {
+    EXPECT_EQ(table.end(row), table.base(row));
+    return;
+  }
+  EXPECT_EQ(delta[0], 0);
+  EXPECT_GE(table.base(row), 0);
+  EXPECT_LE(table.end(row), table.columns());
+  EXPECT_EQ(table.end(row), table.base(row) + delta.back() + 1);
+  EXPECT_EQ(std::adjacent_find(delta.begin(), delta.end(), std::greater_equal<>()), delta.end())
+      << "row " << row;
+}
+
+void ExpectFloatWeights(const TapTable& table, int64_t row) {
+  ASSERT_EQ(table.weight(row).size(), table.delta(row).size());
+  ASSERT_EQ(table.weight_float(row).size(), table.delta(row).size());
+  for (size_t k = 0; k < table.delta(row).size(); ++k) {
+    EXPECT_EQ(table.weight_float(row)[k], static_cast<float>(table.weight(row)[k]));
+  }
+}
+
 // What the accessors promise of each other.
 void ExpectWellFormed(const TapTable& table) {
   int64_t total = 0;
   int64_t widest = 0;
   for (int64_t row = 0; row < table.rows(); ++row) {
-    const auto delta = table.delta(row);
-    ASSERT_EQ(table.weight(row).size(), delta.size());
-    ASSERT_EQ(table.weight_float(row).size(), delta.size());
-    total += static_cast<int64_t>(delta.size());
-    widest = std::max(widest, static_cast<int64_t>(delta.size()));
-    if (delta.empty()) {
-      EXPECT_EQ(table.end(row), table.base(row));
-      continue;
-    }
-    EXPECT_EQ(delta[0], 0);
-    EXPECT_GE(table.base(row), 0);
-    EXPECT_LE(table.end(row), table.columns());
-    EXPECT_EQ(table.end(row), table.base(row) + delta.back() + 1);
-    for (size_t k = 0; k < delta.size(); ++k) {
-      if (k > 0) {
-        EXPECT_LT(delta[k - 1], delta[k]) << "row " << row;
-      }
-      EXPECT_EQ(table.weight_float(row)[k], static_cast<float>(table.weight(row)[k]));
-    }
+    ExpectRowAscends(table, row);
+    ExpectFloatWeights(table, row);
+    const auto taps = static_cast<int64_t>(table.delta(row).size());
+    total += taps;
+    widest = std::max(widest, taps);
   }
   EXPECT_EQ(table.total_taps(), total);
   EXPECT_EQ(table.max_taps(), widest);
+}
+
+// The same taps, and weights that sum to one.
+void ExpectRowIs(const TapTable& table, int64_t row, const reference::TapTable& expected) {
+  const auto begin = static_cast<size_t>(expected.begin[static_cast<size_t>(row)]);
+  const auto end = static_cast<size_t>(expected.begin[static_cast<size_t>(row) + 1]);
+  ASSERT_EQ(table.delta(row).size(), end - begin) << "row " << row;
+  double sum = 0.0;
+  for (size_t k = 0; k < end - begin; ++k) {
+    EXPECT_EQ(table.base(row) + table.delta(row)[k], expected.index[begin + k]) << "row " << row;
+    EXPECT_NEAR(table.weight(row)[k], expected.weight[begin + k], 1e-15) << "row " << row;
+    sum += table.weight(row)[k];
+  }
+  // Each division rounds to half a unit, and so does each addition, none above 2.
+  EXPECT_NEAR(sum, 1.0, static_cast<double>(end - begin + 1) * 0x1p-52) << "row " << row;
 }
 
 void ExpectIsReference(const Axis& axis) {
@@ -83,19 +109,7 @@ void ExpectIsReference(const Axis& axis) {
       reference::CubicTaps(axis.in, axis.out, axis.align_corners, axis.multiplier);
   ASSERT_EQ(table.rows(), axis.out);
   ASSERT_EQ(table.columns(), axis.in);
-  for (int64_t row = 0; row < axis.out; ++row) {
-    const auto begin = static_cast<size_t>(expected.begin[static_cast<size_t>(row)]);
-    const auto end = static_cast<size_t>(expected.begin[static_cast<size_t>(row) + 1]);
-    ASSERT_EQ(table.delta(row).size(), end - begin) << "row " << row;
-    double sum = 0.0;
-    for (size_t k = 0; k < end - begin; ++k) {
-      EXPECT_EQ(table.base(row) + table.delta(row)[k], expected.index[begin + k]) << "row " << row;
-      EXPECT_NEAR(table.weight(row)[k], expected.weight[begin + k], 1e-15) << "row " << row;
-      sum += table.weight(row)[k];
-    }
-    // Each division rounds to half a unit, and so does each addition, none above 2.
-    EXPECT_NEAR(sum, 1.0, static_cast<double>(end - begin + 1) * 0x1p-52) << "row " << row;
-  }
+  for (int64_t row = 0; row < axis.out; ++row) ExpectRowIs(table, row, expected);
 }
 
 TEST(BuildTaps, IsTheReference) {

@@ -168,6 +168,23 @@ void ExpectValues(const Json& test, const std::vector<double>& actual,
 
 const std::string kDataFolder = OPSCV_BINARY_DIR "/tests/cases/data/";
 
+// The storage of the output, from any number of threads the same.
+void Compute(const Call& call, const std::vector<char>& grad, std::vector<char>& storage) {
+  const Result<Plan> plan = MakePlan(call.spec, call.input, call.output);
+  ASSERT_TRUE(plan.has_value()) << plan.error().message();
+  const std::vector<char> input = Spread(call.input, grad);
+  for (const int threads : {1, 2, 5}) {
+    std::vector<char> output(static_cast<size_t>(SpanOf(call.output) * SizeOf(call.output.dtype)),
+                             '\xFF');
+    RunOptions options;
+    options.threads = threads;
+    const Status status = plan->Run(input.data(), output.data(), options);
+    ASSERT_TRUE(status.ok()) << status.message();
+    if (storage.empty()) storage = output;
+    ASSERT_EQ(storage, output) << threads << " threads";
+  }
+}
+
 void RunCase(const Json& test, const Call& call) {
   const std::string folder = kDataFolder + test.at("id").get<std::string>();
   const Npy grad = ReadNpy(folder + "/grad_output.npy");
@@ -176,23 +193,10 @@ void RunCase(const Json& test, const Call& call) {
   std::vector<double> expected(answer.bytes.size() / sizeof(double));
   std::memcpy(expected.data(), answer.bytes.data(), answer.bytes.size());
 
-  const Result<Plan> plan = MakePlan(call.spec, call.input, call.output);
-  ASSERT_TRUE(plan.has_value()) << plan.error().message();
-  const std::vector<char> input = Spread(call.input, grad.bytes);
-  std::vector<char> first;
-  const bool bitwise = test.at("expect") == "bitwise";
-  for (const int threads : bitwise ? std::vector<int>{1, 2, 5} : std::vector<int>{2}) {
-    std::vector<char> output(static_cast<size_t>(SpanOf(call.output) * SizeOf(call.output.dtype)),
-                             '\xFF');
-    RunOptions options;
-    options.threads = threads;
-    const Status status = plan->Run(input.data(), output.data(), options);
-    ASSERT_TRUE(status.ok()) << status.message();
-    if (first.empty()) first = output;
-    ASSERT_EQ(first, output) << threads << " threads";
-  }
+  std::vector<char> storage;
+  ASSERT_NO_FATAL_FAILURE(Compute(call, grad.bytes, storage));
   const std::vector<double> actual =
-      ReadBack(call.output, first, static_cast<int64_t>(expected.size()));
+      ReadBack(call.output, storage, static_cast<int64_t>(expected.size()));
   ExpectValues(test, actual, expected);
 
   std::vector<double> values =

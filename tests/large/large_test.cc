@@ -89,6 +89,42 @@ class SparseFloats {
   void* memory_;
 };
 
+// The offset of the index-th element, row-major over the shape, in elements.
+int64_t OffsetOf(const TensorDesc& tensor, int64_t index) {
+  int64_t offset = 0;
+  for (int i = tensor.shape.rank() - 1; i >= 0; --i) {
+    offset += index % tensor.shape[i] * tensor.strides[i];
+    index /= tensor.shape[i];
+  }
+  return offset;
+}
+
+void ExpectRuns(const Problem& problem, const TensorDesc& input, const void* in,
+                const TensorDesc& output, void* out) {
+  const Result<Plan> plan = MakePlan(problem.ToSpec(), input, output);
+  ASSERT_TRUE(plan.has_value()) << plan.error().message();
+  ASSERT_TRUE(plan->Run(in, out).ok());
+}
+
+// Runs on the values through the strides of `input` and `output`; fills `result`.
+void RunThroughSparseMemory(const Problem& problem, const TensorDesc& input,
+                            const TensorDesc& output, const std::vector<double>& values,
+                            std::vector<double>& result) {
+  const auto last = [](const std::vector<double>& of) {
+    return static_cast<int64_t>(of.size()) - 1;
+  };
+  const SparseFloats in(OffsetOf(input, last(values)) + 1);
+  const SparseFloats out(OffsetOf(output, last(result)) + 1);
+  ASSERT_TRUE(in.ok() && out.ok());
+  for (size_t i = 0; i < values.size(); ++i) {
+    in.data()[OffsetOf(input, static_cast<int64_t>(i))] = static_cast<float>(values[i]);
+  }
+  ExpectRuns(problem, input, in.data(), output, out.data());
+  for (size_t i = 0; i < result.size(); ++i) {
+    result[i] = out.data()[OffsetOf(output, static_cast<int64_t>(i))];
+  }
+}
+
 // A view of few elements with strides so long that their offsets need more than 31 bits, against
 // the same elements lying together.
 void ExpectSameThroughLongStrides(const Problem& problem, const Dims& in_strides,
@@ -98,37 +134,16 @@ void ExpectSameThroughLongStrides(const Problem& problem, const Dims& in_strides
   TestTensor input(DType::kFloat32, problem.InputShape(), Form::kContiguous);
   TestTensor output(DType::kFloat32, problem.OutputShape(), Form::kContiguous);
   input.Fill(RandomValues(DType::kFloat32, input.size(), random));
-  const Result<Plan> dense = MakePlan(problem.ToSpec(), input.desc(), output.desc());
-  ASSERT_TRUE(dense.has_value()) << dense.error().message();
-  ASSERT_TRUE(dense->Run(input.data(), output.data()).ok());
+  ASSERT_NO_FATAL_FAILURE(
+      ExpectRuns(problem, input.desc(), input.data(), output.desc(), output.data()));
 
   TensorDesc far_in = input.desc();
   TensorDesc far_out = output.desc();
   far_in.strides = in_strides;
   far_out.strides = out_strides;
-  const auto offset = [](const TensorDesc& tensor, int64_t index) {
-    int64_t sum = 0;
-    for (int i = tensor.shape.rank() - 1; i >= 0; --i) {
-      sum += index % tensor.shape[i] * tensor.strides[i];
-      index /= tensor.shape[i];
-    }
-    return sum;
-  };
-  const SparseFloats in(offset(far_in, input.size() - 1) + 1);
-  const SparseFloats out(offset(far_out, output.size() - 1) + 1);
-  ASSERT_TRUE(in.ok() && out.ok());
-  const std::vector<double> values = input.Read();
-  for (int64_t i = 0; i < input.size(); ++i) {
-    in.data()[offset(far_in, i)] = static_cast<float>(values[static_cast<size_t>(i)]);
-  }
-  const Result<Plan> far = MakePlan(problem.ToSpec(), far_in, far_out);
-  ASSERT_TRUE(far.has_value()) << far.error().message();
-  ASSERT_TRUE(far->Run(in.data(), out.data()).ok());
-  const std::vector<double> expected = output.Read();
-  for (int64_t i = 0; i < output.size(); ++i) {
-    ASSERT_EQ(out.data()[offset(far_out, i)], static_cast<float>(expected[static_cast<size_t>(i)]))
-        << "element " << i;
-  }
+  std::vector<double> result(static_cast<size_t>(output.size()));
+  RunThroughSparseMemory(problem, far_in, far_out, input.Read(), result);
+  EXPECT_EQ(result, output.Read());
 }
 
 TEST(LongStrides, BicubicGradient) {

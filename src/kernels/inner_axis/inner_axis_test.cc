@@ -115,13 +115,7 @@ class Problem {
     SelectInnerAxisReference(key)(args);
     args.dst = dst.kernel();
     SelectInnerAxis(key)(args);
-    for (int64_t i = 0; i < shape.count(); ++i) {
-      const int64_t output = begin + i % n;
-      const testing::ExactSum sum = Exactly(i / n, output);
-      const auto taps = static_cast<int64_t>(table_.delta(output).size());
-      testing::ExpectAccurate(types_.dst, dst.KernelValue(i), sum, taps);
-      testing::ExpectAccurate(types_.dst, dst.PlainValue(i), sum, taps);
-    }
+    ExpectAccurate(dst, begin, n, shape.count());
     if (same_bits) {
       dst.ExpectSameBits();
     } else {
@@ -145,6 +139,17 @@ class Problem {
   }
 
  private:
+  // Both results, of rows of n outputs from `begin`, within the bound of the exact sums.
+  void ExpectAccurate(Destinations& dst, int64_t begin, int64_t n, int64_t count) const {
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t output = begin + i % n;
+      const testing::ExactSum sum = Exactly(i / n, output);
+      const auto taps = static_cast<int64_t>(table_.delta(output).size());
+      testing::ExpectAccurate(types_.dst, dst.KernelValue(i), sum, taps);
+      testing::ExpectAccurate(types_.dst, dst.PlainValue(i), sum, taps);
+    }
+  }
+
   // A distance of rows of so many bytes that do not meet, in either direction.
   static int64_t RandomApart(TracedRandom& random, int64_t bytes, int64_t element_bytes) {
     const int64_t apart = bytes + random.Int(0, 3) * element_bytes;
@@ -299,6 +304,29 @@ TEST_P(InnerAxisTest, ZeroIsNeverNegative) {
   }
 }
 
+// The row's taps are counted, and each lies in its place.
+template <typename Real>
+void ExpectRowHolds(const LaneTable<Real>& lanes, const TapTable& table, int64_t row) {
+  const LaneBlock& block = lanes.blocks[static_cast<size_t>(row / kLaneBlock)];
+  const auto delta = table.delta(row);
+  const auto taps = static_cast<int32_t>(delta.size());
+  ASSERT_EQ(lanes.count[static_cast<size_t>(row)], taps);
+  EXPECT_LE(block.min_taps, taps);
+  EXPECT_GE(block.max_taps, taps);
+  for (size_t k = 0; k < delta.size(); ++k) {
+    const auto at = static_cast<size_t>(lanes.place[static_cast<size_t>(row)]) +
+                    k * (block.interleaved ? kLaneBlock : 1);
+    const int64_t sample = table.base(row) + delta[k];
+    EXPECT_EQ(block.base + lanes.index[at], sample);
+    EXPECT_LT(sample, block.end);
+    if constexpr (sizeof(Real) == 4) {
+      EXPECT_EQ(lanes.weight[at], table.weight_float(row)[k]);
+    } else {
+      EXPECT_EQ(lanes.weight[at], table.weight(row)[k]);
+    }
+  }
+}
+
 template <typename Real>
 void ExpectHolds(const TapTable& table) {
   const LaneTable<Real> lanes = BuildLaneTable<Real>(table);
@@ -308,26 +336,7 @@ void ExpectHolds(const TapTable& table) {
   ASSERT_EQ(lanes.count.size(), padded);
   ASSERT_EQ(lanes.place.size(), padded);
   ASSERT_EQ(lanes.index.size(), lanes.weight.size());
-  for (int64_t row = 0; row < table.rows(); ++row) {
-    const LaneBlock& block = lanes.blocks[static_cast<size_t>(row / kLaneBlock)];
-    const auto delta = table.delta(row);
-    const auto taps = static_cast<int32_t>(delta.size());
-    ASSERT_EQ(lanes.count[static_cast<size_t>(row)], taps);
-    EXPECT_LE(block.min_taps, taps);
-    EXPECT_GE(block.max_taps, taps);
-    for (int32_t k = 0; k < taps; ++k) {
-      const auto at = static_cast<size_t>(lanes.place[static_cast<size_t>(row)] +
-                                          k * (block.interleaved ? kLaneBlock : 1));
-      const int64_t sample = table.base(row) + delta[static_cast<size_t>(k)];
-      EXPECT_EQ(block.base + lanes.index[at], sample);
-      EXPECT_LT(sample, block.end);
-      if constexpr (sizeof(Real) == 4) {
-        EXPECT_EQ(lanes.weight[at], table.weight_float(row)[static_cast<size_t>(k)]);
-      } else {
-        EXPECT_EQ(lanes.weight[at], table.weight(row)[static_cast<size_t>(k)]);
-      }
-    }
-  }
+  for (int64_t row = 0; row < table.rows(); ++row) ExpectRowHolds(lanes, table, row);
 }
 
 TEST(LaneTable, HoldsTheTable) {
