@@ -6,7 +6,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 
 option(OPSCV_BUILD_TESTS "Build the tests (needs GoogleTest)" OFF)
-option(OPSCV_BUILD_BENCHES "Build the benchmarks (needs Google Benchmark)" OFF)
+option(OPSCV_BUILD_BENCHES "Build the library of the benchmarks (needs oneDNN and OpenMP)" OFF)
 option(OPSCV_BUILD_COMMAND "Build the command opscv (needs CLI11 and the libraries of its file formats)" ON)
 option(OPSCV_WERROR "Treat warnings as errors" OFF)
 option(OPSCV_ENABLE_DCHECK "Check the library's own invariants at run time" OFF)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A room is one folder below src: one static library opscv_<room>, the tests and the benchmarks that
-# lie beside its sources. The libraries are static so that a room's test links only the rooms that
+# A room is one folder below src: one static library opscv_<room>, and the tests that lie beside its
+# sources. The libraries are static so that a room's test links only the rooms that
 # its arrows allow.
 
 # opscv_add_test(<target> SOURCES <file>... LINKS <target>...)
@@ -33,10 +33,8 @@ function(opscv_room)
 
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cc")
   set(tests ${sources})
-  set(benches ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
-  list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
-  list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
 
   if(sources)
     add_library(${room} STATIC ${sources})
@@ -48,11 +46,6 @@ function(opscv_room)
 
   if(tests AND OPSCV_BUILD_TESTS)
     opscv_add_test(${arg_NAME}_test SOURCES ${tests} LINKS ${room} opscv_reference)
-  endif()
-  if(benches AND OPSCV_BUILD_BENCHES)
-    add_executable(${arg_NAME}_bench ${benches})
-    target_link_libraries(
-      ${arg_NAME}_bench PRIVATE opscv_flags ${room} benchmark::benchmark_main)
   endif()
 endfunction()
 

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured: shapes from the operators' shapes.txt, times types, layouts and directions."""
+
+import dataclasses
+import math
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+L2_BYTES = 2 << 20  # a working set below this says nothing of memory
+
+DTYPES = ("float32", "float16", "bfloat16")
+BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
+DIRECTIONS = ("gradient", "forward")
+
+
+@dataclasses.dataclass(frozen=True)
+class Pair:
+    letter: str
+    operator: str  # the gradient's name is this and "Grad"
+    folder: str
+    axes: int
+
+    def layouts(self):
+        return ("NCHW", "NHWC") if self.axes == 2 else ("NCDHW", "NDHWC")
+
+
+PAIRS = {
+    "A": Pair("A", "UpsampleBicubic2dAA", "upsample_bicubic2d_aa", 2),
+    "B": Pair("B", "UpsampleNearestExact3d", "upsample_nearest_exact3d", 3),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    pair: Pair
+    before: tuple  # N, C and the extents before the forward operator
+    after: tuple  # the extents after it
+    direction: str
+    dtype: str
+    layout: str
+
+    @property
+    def gradient(self):
+        return self.direction == "gradient"
+
+    @property
+    def operator(self):
+        return self.pair.operator + ("Grad" if self.gradient else "")
+
+    @property
+    def channels_last(self):
+        return self.layout.endswith("C")
+
+    @property
+    def small(self):
+        """The whole shape after the forward operator."""
+        return self.before[:2] + self.after
+
+    @property
+    def input_shape(self):
+        return self.small if self.gradient else self.before
+
+    @property
+    def output_shape(self):
+        return self.before if self.gradient else self.small
+
+    def input_bytes(self):
+        return math.prod(self.input_shape) * BYTES[self.dtype]
+
+    def output_bytes(self):
+        return math.prod(self.output_shape) * BYTES[self.dtype]
+
+    def tiny(self):
+        """So little work that the call itself is what is measured."""
+        return self.input_bytes() + self.output_bytes() < 4096
+
+    def in_cache(self):
+        return self.input_bytes() + self.output_bytes() < L2_BYTES
+
+    def shape_name(self):
+        arrow = "<-" if self.gradient else "->"
+        return f"({','.join(map(str, self.before))}) {arrow} ({','.join(map(str, self.after))})"
+
+    def name(self):
+        return f"{self.pair.letter} {self.direction} {self.dtype} {self.layout} {self.shape_name()}"
+
+
+def read_shapes(pair):
+    path = ROOT / "src" / "ops" / pair.folder / "shapes.txt"
+    for line in path.read_text().splitlines():
+        values = tuple(map(int, line.partition("#")[0].split()))
+        if values:
+            yield values[:2 + pair.axes], values[2 + pair.axes:]
+
+
+def all_cases(pairs, directions, dtypes, layouts, shape_filter):
+    """In an order that keeps the cases of one shape together."""
+    for pair in (PAIRS[letter] for letter in pairs):
+        for before, after in read_shapes(pair):
+            if shape_filter and shape_filter not in ",".join(map(str, before)):
+                continue
+            for direction in directions:
+                for layout in pair.layouts():
+                    for dtype in dtypes:
+                        if not layouts or layout in layouts:
+                            yield Case(pair, before, after, direction, dtype, layout)
