@@ -91,14 +91,7 @@ def line(case, record):
 
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    words = lambda text: text.split(",")  # noqa: E731
-    parser.add_argument("--only", type=words, default=list(cases.PAIRS), help="pairs: A, B or A,B")
-    parser.add_argument("--shape", help="only shapes that hold this text, such as 512,512")
-    parser.add_argument("--threads", type=lambda text: [int(word) for word in text.split(",")],
-                        default=[1, 2])
-    parser.add_argument("--dtype", type=words, default=list(cases.DTYPES))
-    parser.add_argument("--direction", type=words, default=list(cases.DIRECTIONS))
-    parser.add_argument("--layout", type=words, default=[], help="such as NCHW,NCDHW")
+    cases.add_options(parser, [1, 2])
     parser.add_argument("--alone", action="store_true", help="without PyTorch and oneDNN")
     parser.add_argument("--budget", type=float, default=0.15,
                         help="seconds for each contestant of a case")
@@ -111,8 +104,7 @@ def main():
     print(HEADER)
     for threads in options.threads:
         bench.start_threads(threads)
-        for case in cases.all_cases(options.only, options.direction, options.dtype, options.layout,
-                                    options.shape):
+        for case in cases.chosen(options):
             print(line(case, bench.measure(case, threads)), flush=True)
 
 

@@ -93,14 +93,26 @@ def read_shapes(pair):
             yield values[:2 + pair.axes], values[2 + pair.axes:]
 
 
-def all_cases(pairs, directions, dtypes, layouts, shape_filter):
+def add_options(parser, threads):
+    """Which cases to measure, on how many threads."""
+    words = lambda text: text.split(",")  # noqa: E731
+    parser.add_argument("--only", type=words, default=list(PAIRS), help="pairs: A, B or A,B")
+    parser.add_argument("--shape", help="only shapes that hold this text, such as 512,512")
+    parser.add_argument("--threads", type=lambda text: [int(word) for word in text.split(",")],
+                        default=threads)
+    parser.add_argument("--dtype", type=words, default=list(DTYPES))
+    parser.add_argument("--direction", type=words, default=list(DIRECTIONS))
+    parser.add_argument("--layout", type=words, default=[], help="such as NCHW,NCDHW")
+
+
+def chosen(options):
     """In an order that keeps the cases of one shape together."""
-    for pair in (PAIRS[letter] for letter in pairs):
+    for pair in (PAIRS[letter] for letter in options.only):
         for before, after in read_shapes(pair):
-            if shape_filter and shape_filter not in ",".join(map(str, before)):
+            if options.shape and options.shape not in ",".join(map(str, before)):
                 continue
-            for direction in directions:
+            for direction in options.direction:
                 for layout in pair.layouts():
-                    for dtype in dtypes:
-                        if not layouts or layout in layouts:
+                    for dtype in options.dtype:
+                        if not options.layout or layout in options.layout:
                             yield Case(pair, before, after, direction, dtype, layout)

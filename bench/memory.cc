@@ -62,9 +62,7 @@ int64_t ReadLines(const char* begin, const char* end) {
   return all;
 }
 
-void WriteLines(char* begin, char* end) {
-  std::memset(begin, 1, static_cast<size_t>(end - begin));
-}
+void WriteLines(char* begin, char* end) { std::memset(begin, 1, static_cast<size_t>(end - begin)); }
 
 #endif
 
@@ -89,9 +87,8 @@ OPSCV_BENCH_API double opscv_bench_read(const char* data, int64_t bytes, int thr
 OPSCV_BENCH_API double opscv_bench_write(char* data, int64_t bytes, int threads, int64_t repeat) {
   namespace bench = opscv::bench;
   return bench::SecondsPerCall(repeat, [&] {
-    bench::Share(bytes, threads, [&](int64_t begin, int64_t end) {
-      bench::WriteLines(data + begin, data + end);
-    });
+    bench::Share(bytes, threads,
+                 [&](int64_t begin, int64_t end) { bench::WriteLines(data + begin, data + end); });
     return true;
   });
 }

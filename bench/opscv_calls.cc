@@ -67,14 +67,15 @@ OPSCV_BENCH_API const char* opscv_bench_version() { return opscv::Version(); }
 OPSCV_BENCH_API const char* opscv_bench_targets() {
   static const std::string names = [] {
     std::string all;
-    for (const std::string& name : opscv::SupportedTargets()) all += (all.empty() ? "" : " ") + name;
+    for (const std::string& name : opscv::SupportedTargets())
+      all += (all.empty() ? "" : " ") + name;
     return all;
   }();
   return names.c_str();
 }
 
-// A plan for tensors of N,C,spatial shapes that lie densely in memory; `target` pins the SIMD target
-// where it is not empty. Null, with a sentence in `error`, where there is none.
+// A plan for tensors of N,C,spatial shapes that lie densely in memory; `target` pins the SIMD
+// target where it is not empty. Null, with a sentence in `error`, where there is none.
 OPSCV_BENCH_API void* opscv_bench_plan(const char* op, int dtype, int channels_last, int rank,
                                        const int64_t* input_shape, const int64_t* output_shape,
                                        const char* target, int threads, char* error) {
@@ -110,8 +111,8 @@ OPSCV_BENCH_API double opscv_bench_run(const void* job, const void* input, void*
   const Job& self = *static_cast<const Job*>(job);
   const opscv::RunOptions options{
       .threads = self.threads, .workspace = self.workspace.get(), .stop = nullptr};
-  return opscv::bench::SecondsPerCall(
-      repeat, [&] { return self.plan.Run(input, output, options).ok(); });
+  return opscv::bench::SecondsPerCall(repeat,
+                                      [&] { return self.plan.Run(input, output, options).ok(); });
 }
 
 OPSCV_BENCH_API void opscv_bench_drop(void* job) { delete static_cast<Job*>(job); }

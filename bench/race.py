@@ -52,9 +52,17 @@ class Turns:
         self.seconds.append(self.contestant.run(self.repeat))
 
 
+def summary(seconds):
+    """Of the turns' times: best, quartiles, how many."""
+    ordered = sorted(seconds)
+    return {"best": ordered[0], "lower": ordered[len(ordered) // 4],
+            "median": statistics.median(ordered), "upper": ordered[-1 - len(ordered) // 4],
+            "turns": len(ordered)}
+
+
 def race(contestants, budget, threads):
-    """{name: {"median": seconds, "best": seconds, "turns": how many}}. The budget, in seconds, is
-    what each contestant may spend; everyone gets a few turns, however slow."""
+    """{name: summary of its seconds per call}. The budget, in seconds, is what each contestant may
+    spend; everyone gets a few turns, however slow."""
     field = [Turns(contestant) for contestant in contestants]
     threads.pin()
     for turns in field:
@@ -67,6 +75,4 @@ def race(contestants, budget, threads):
             # The turns of the slow are spread evenly over all rounds.
             if (i + 1) * turns.wanted // rounds > i * turns.wanted // rounds:
                 turns.take()
-    return {turns.contestant.name: {"median": statistics.median(turns.seconds),
-                                    "best": min(turns.seconds), "turns": len(turns.seconds)}
-            for turns in field}
+    return {turns.contestant.name: summary(turns.seconds) for turns in field}
