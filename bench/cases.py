@@ -64,11 +64,14 @@ class Case:
     def output_shape(self):
         return self.before if self.gradient else self.small
 
+    def elements(self):
+        return math.prod(self.input_shape), math.prod(self.output_shape)
+
     def input_bytes(self):
-        return math.prod(self.input_shape) * BYTES[self.dtype]
+        return self.elements()[0] * BYTES[self.dtype]
 
     def output_bytes(self):
-        return math.prod(self.output_shape) * BYTES[self.dtype]
+        return self.elements()[1] * BYTES[self.dtype]
 
     def tiny(self):
         """So little work that the call itself is what is measured."""

@@ -4,8 +4,9 @@
 import os
 import statistics
 
+from contestants import LONG_CALL
+
 SHORTEST_TURN = 300e-6  # seconds; shorter calls are repeated within a turn
-LONG_CALL = 60e-3  # seconds; a call so long needs no warm-up of its own before each turn
 FEWEST_TURNS = 3
 FEWEST_SHORT_TURNS = 7
 MOST_TURNS = 25
@@ -39,8 +40,9 @@ class Turns:
 
     def __init__(self, contestant):
         self.contestant = contestant
-        contestant.run(1)
-        probe = min(contestant.run(1) for _ in range(2))
+        probe = contestant.run(1)
+        if probe < LONG_CALL:
+            probe = min(contestant.run(1) for _ in range(2))
         self.repeat = max(1, round(SHORTEST_TURN / max(probe, 1e-9)))
         self.warm_up = 0 if probe > LONG_CALL else self.repeat // 4 + 1
         self.cost = probe * (self.repeat + self.warm_up)
