@@ -137,9 +137,9 @@ def parse(arguments):
 
 def main():
     if sys.argv[1:2] == [sections.PEAK_OPTION]:
-        letter, index, name = sys.argv[2:]
+        letter, index, layout, name = sys.argv[2:]
         lib = library.load(os.environ["OPSCV_BENCH_LIBRARY"])
-        print(sections.peak_of(lib, cases.PAIRS[letter], int(index), name))
+        print(sections.peak_of(lib, cases.PAIRS[letter], int(index), layout, name))
         return
     options = parse(sys.argv[1:])
     sys.path += filter(None, [os.environ.get("OPSCV_BENCH_MODULES")])

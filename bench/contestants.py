@@ -50,7 +50,7 @@ def normal_values(case):
 
 class Opscv:
 
-    def __init__(self, lib, case, source, threads, target="", name="opscv"):
+    def __init__(self, lib, case, source, threads, target="", name="opscv", runs=1):
         self.name = name
         self.lib = lib
         self.source = source
@@ -63,7 +63,7 @@ class Opscv:
                                         error)
         if not self.job:
             raise SystemExit(f"bench: {case.name()}: {error.value.decode()}")
-        self.run(1)
+        self.run(runs)
 
     def run(self, repeat):
         return self.lib.opscv_bench_run(self.job, self.source.data_ptr(), self.output.data_ptr(),

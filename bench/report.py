@@ -55,12 +55,18 @@ def section_line(section, record):
         return f"{title} float16: {rates}"
     title += f" {shape(record)}: "
     if section == "peak":
-        return title + "; ".join(f"{name} {mebibytes(size)}" for name, size in record["bytes"].items())
+        sizes = (f"{name} {extra(size)}" for name, size in record["bytes"].items())
+        return title + f"{record['layout']}: " + "; ".join(sizes)
     return title + (times_text(record, 1e6, "us") if section == "tiny" else times_text(record))
 
 
 def mebibytes(size):
     return f"{size / 2**20:.1f} MiB"
+
+
+def extra(size):
+    """The kernel counts pages by thread and adds them up now and then, so little is not exact."""
+    return "below 0.5 MiB" if size < 1 << 19 else mebibytes(size)
 
 
 def machine_lines(machine):
@@ -164,10 +170,10 @@ def table_of_peak(records):
     yield ("What one call takes beyond its input and, but for the allocating form, its output; "
            "float32 gradients, each in a process of its own.\n")
     names = list(dict.fromkeys(name for record in records for name in record["bytes"]))
-    rows = [[record["pair"], shape(record), mebibytes(record["output_bytes"]),
-             *(mebibytes(record["bytes"][name]) if name in record["bytes"] else "" for name in names)]
+    rows = [[record["pair"], shape(record), record["layout"], mebibytes(record["output_bytes"]),
+             *(extra(record["bytes"][name]) if name in record["bytes"] else "" for name in names)]
             for record in records]
-    yield table(["pair", "before / after", "output", *names], rows)
+    yield table(["pair", "before / after", "layout", "output", *names], rows)
 
 
 def table_of_door(records):

@@ -190,7 +190,7 @@ def large(bench):
 
 # --- peak memory ----------------------------------------------------------------------------------
 
-PEAK_SHAPES = ((A, 0), (A, 4), (B, 1), (B, 5))  # lines of shapes.txt
+PEAK_SHAPES = ((A, 4), (B, 5))  # lines of shapes.txt
 PEAK_OPTION = "--peak-of"
 
 
@@ -201,36 +201,35 @@ def status_bytes(field):
     raise SystemExit(f"bench: /proc/self/status has no {field}")
 
 
-def peak_of(lib, pair, index, name):
+def peak_case(pair, index, layout):
+    return cases.Case(pair, *list(cases.read_shapes(pair))[index], "gradient", "float32", layout)
+
+
+def peak_of(lib, pair, index, layout, name):
     """Bytes that one call takes beyond its tensors, in a process of its own."""
-    warm, case = [
-        cases.Case(pair, *list(cases.read_shapes(pair))[i], "gradient", "float32", pair.layouts()[0])
-        for i in (-1, index)]
-    for each in (warm, case):  # the first call of a process makes threads and loads code
-        source = contestants.normal_values(each)
-        output = contestants.empty(each.output_shape, each)
-        call = peak_call(lib, each, source, output, name)
-        pathlib.Path("/proc/self/clear_refs").write_text("5")
+    # The first call of a process makes threads and loads code, so a small one comes first.
+    for case in (peak_case(pair, -1, layout), peak_case(pair, index, layout)):
+        source = contestants.normal_values(case)
+        output = contestants.empty(case.output_shape, case)
+        call = peak_call(lib, case, source, output, name)
+        pathlib.Path("/proc/self/clear_refs").write_text("5")  # the peak becomes what is in use now
         before = status_bytes("VmRSS")
         result = call()
         after = status_bytes("VmHWM")
         del result
-    return after - before
+    return max(after - before, 0)
 
 
 def peak_call(lib, case, source, output, name):
     if name.startswith("PyTorch"):
         return contestants.torch_forms(case, source, output)[name.partition(", ")[2]]
-    threads = len(os.sched_getaffinity(0))
-    error = library.error_buffer()
-    shapes = library.sizes(case.input_shape), library.sizes(case.output_shape)
-    addresses = source.data_ptr(), output.data_ptr()
     if name == "oneDNN":
-        job = lib.opscv_onednn_plan(1, 0, 0, *shapes, error)
-        return lambda: lib.opscv_onednn_run(job, *addresses, 1)
-    job = lib.opscv_bench_plan(case.operator.encode(), 0, 0, len(case.before), *shapes, b"", threads,
-                               error)
-    return lambda: lib.opscv_bench_run(job, *addresses, 1)
+        error = library.error_buffer()
+        job = lib.opscv_onednn_plan(1, 0, case.channels_last, library.sizes(case.input_shape),
+                                    library.sizes(case.output_shape), error)
+        return lambda: lib.opscv_onednn_run(job, source.data_ptr(), output.data_ptr(), 1)
+    job = contestants.Opscv(lib, case, source, len(os.sched_getaffinity(0)), runs=0)
+    return lambda: job.run(1)
 
 
 def peak(bench):
@@ -239,15 +238,16 @@ def peak(bench):
     environment = dict(os.environ, MALLOC_MMAP_THRESHOLD_="65536", MALLOC_TRIM_THRESHOLD_="0")
     main = str(pathlib.Path(__file__).parent / "bench.py")
     for pair, index in PEAK_SHAPES:
-        before, after = list(cases.read_shapes(pair))[index]
-        sizes = {}
-        for name in names[:3] if pair is A else names:
-            done = subprocess.run([sys.executable, main, PEAK_OPTION, pair.letter, str(index), name],
-                                  env=environment, check=True, capture_output=True, text=True)
-            sizes[name] = int(done.stdout)
-        case = cases.Case(pair, before, after, "gradient", "float32", pair.layouts()[0])
-        yield {"pair": pair.letter, "before": before, "after": after, "bytes": sizes,
-               "output_bytes": case.output_bytes()}
+        for layout in pair.layouts():
+            sizes = {}
+            for name in names[:3] if pair is A else names:
+                done = subprocess.run(
+                    [sys.executable, main, PEAK_OPTION, pair.letter, str(index), layout, name],
+                    env=environment, check=True, stdout=subprocess.PIPE, text=True)
+                sizes[name] = int(done.stdout)
+            case = peak_case(pair, index, layout)
+            yield {"pair": pair.letter, "before": case.before, "after": case.after, "layout": layout,
+                   "bytes": sizes, "output_bytes": case.output_bytes()}
 
 
 # --- PyTorch's door -------------------------------------------------------------------------------
