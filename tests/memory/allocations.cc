@@ -7,11 +7,6 @@
 #include <cerrno>
 #include <cstddef>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#include <sanitizer/allocator_interface.h>
-#define OPSCV_SANITIZER_ALLOCATES 1
-#endif
-
 namespace {
 
 std::atomic<int64_t> g_in_use = 0;
@@ -40,26 +35,6 @@ void StartPeak() {
 int64_t PeakBytes() { return g_peak.load() - g_at_start; }
 
 }  // namespace opscv::testing
-
-#ifdef OPSCV_SANITIZER_ALLOCATES
-
-namespace {
-
-void OnAllocation(const volatile void* memory, size_t) {
-  if (memory == nullptr) return;
-  Add(static_cast<int64_t>(__sanitizer_get_allocated_size(memory)));
-}
-
-void OnFree(const volatile void* memory) {
-  if (memory == nullptr) return;
-  g_in_use.fetch_sub(static_cast<int64_t>(__sanitizer_get_allocated_size(memory)));
-}
-
-const int g_hooks = __sanitizer_install_malloc_and_free_hooks(&OnAllocation, &OnFree);
-
-}  // namespace
-
-#else
 
 // glibc's own functions under the names that it keeps for programs which replace malloc.
 extern "C" {
@@ -117,5 +92,3 @@ OPSCV_REPLACES_LIBC void free(void* memory) {
   if (memory != nullptr) Forget(memory);
   __libc_free(memory);
 }
-
-#endif
