@@ -22,6 +22,7 @@ PROTOTYPES = {
     "opscv_bench_read": (c.c_double, [c.c_void_p, c.c_int64, c.c_int, c.c_int64]),
     "opscv_bench_write": (c.c_double, [c.c_void_p, c.c_int64, c.c_int, c.c_int64]),
     "opscv_bench_copy": (c.c_double, [c.c_void_p, c.c_void_p, c.c_int64, c.c_int, c.c_int64]),
+    "opscv_bench_fresh": (c.c_double, [c.c_int64, c.c_int, c.c_int64]),
     "opscv_onednn_version": (c.c_char_p, []),
     "opscv_onednn_threads": (None, [c.c_int]),
     "opscv_onednn_plan": (c.c_void_p, [c.c_int, c.c_int, c.c_int, SIZES, SIZES, c.c_char_p]),

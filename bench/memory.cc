@@ -2,6 +2,9 @@
 // What memory alone can do: reading, writing past the caches, copying. Plain and streaming
 // instructions that every processor of the architecture has.
 #include <omp.h>
+#include <sys/mman.h>
+
+#include <cstdlib>
 
 #include "bench/c_door.h"
 #ifdef __SSE2__
@@ -12,6 +15,8 @@ namespace opscv::bench {
 namespace {
 
 constexpr int64_t kLine = 64;
+constexpr int64_t kPage = 4096;
+constexpr int64_t kHugePage = int64_t{2} << 20;
 
 // Calls work(begin, end) with whole cache lines of [0, bytes), a part on each thread.
 template <typename Work>
@@ -100,6 +105,27 @@ OPSCV_BENCH_API double opscv_bench_copy(const char* from, char* to, int64_t byte
     bench::Share(bytes, threads, [&](int64_t begin, int64_t end) {
       std::memcpy(to + begin, from + begin, static_cast<size_t>(end - begin));
     });
+    return true;
+  });
+}
+
+// Allocates, writes to each page once, frees. Memory of two huge pages and more asks for those.
+OPSCV_BENCH_API double opscv_bench_fresh(int64_t bytes, int threads, int64_t repeat) {
+  namespace bench = opscv::bench;
+  return bench::SecondsPerCall(repeat, [&] {
+    auto* const memory = static_cast<char*>(std::malloc(static_cast<size_t>(bytes)));
+    if (memory == nullptr) return false;
+    const auto address = reinterpret_cast<uintptr_t>(memory);
+    const auto skip = static_cast<int64_t>((bench::kPage - address % bench::kPage) % bench::kPage);
+    if (bytes >= 2 * bench::kHugePage) {
+      madvise(memory + skip, static_cast<size_t>(bytes - skip), MADV_HUGEPAGE);
+    }
+    bench::Share(bytes, threads, [&](int64_t begin, int64_t end) {
+      for (int64_t at = begin; at < end; at += bench::kPage) {
+        *static_cast<volatile char*>(memory + at) = 1;
+      }
+    });
+    std::free(memory);
     return true;
   });
 }
