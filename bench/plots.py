@@ -19,22 +19,22 @@ def label(record):
             f"({','.join(map(str, record['after']))})")
 
 
-def values(records, series):
-    """Lines of gnuplot data: a label, and one column for each (name, dtype, value of a record)."""
-    shapes = dict.fromkeys(label(record) for record in records)
-    for shape in shapes:
-        columns = []
-        for _, dtype, value in series:
-            found = [value(record) for record in records
-                     if label(record) == shape and record["dtype"] == dtype]
-            columns.append(f"{found[0]:.4g}" if found and found[0] is not None else "NaN")
-        yield f'"{shape}" {" ".join(columns)}'
+def column(records, shapes, dtype, value):
+    """The value for each shape, None where there is none."""
+    found = {label(record): value(record) for record in records if record["dtype"] == dtype}
+    return [found.get(shape) for shape in shapes]
 
 
 def bars(path, title, records, series, log, line):
-    data = "\n".join(values(records, series))
+    shapes = list(dict.fromkeys(map(label, records)))
+    columns = {name: column(records, shapes, dtype, value) for name, dtype, value in series}
+    # gnuplot draws no column that is empty.
+    columns = {name: values for name, values in columns.items() if any(values)}
+    rows = zip(shapes, *columns.values())
+    data = "\n".join(f'"{shape}" ' + " ".join("NaN" if value is None else f"{value:.4g}"
+                                             for value in values) for shape, *values in rows)
     plots = ", ".join(f"$data using {i + 2}:xtic(1) title '{name}'"
-                      for i, (name, _, _) in enumerate(series))
+                      for i, name in enumerate(columns))
     script = f"""
 set terminal svg size 1000,520 font 'sans,12' background rgb 'white'
 set output '{path}'
@@ -45,7 +45,7 @@ set style fill solid 0.9 border -1
 set xtics rotate by -35 scale 0 noenhanced
 set grid ytics
 set key top left
-set yrange [{'1:*' if log else '0:*'}]
+set yrange [{'0.5:*' if log else '0:*'}]
 {'set logscale y' if log else ''}
 $data << END
 {data}
@@ -67,6 +67,8 @@ def draw(records, folder):
         return record["roof"] / record["seconds"]["opscv"]["median"]
 
     records = chosen(records)
+    if not records:
+        return
     bars(folder / "performance_speedup.svg", "Gradients: times as fast as the rival", records,
          [("PyTorch, float32", "float32", times_as_fast("PyTorch")),
           ("oneDNN, float32", "float32", times_as_fast("oneDNN")),

@@ -40,13 +40,16 @@ class Turns:
 
     def __init__(self, contestant):
         self.contestant = contestant
-        probe = contestant.run(1)
-        if probe < LONG_CALL:
+        self.seconds = []
+        probe = contestant.first
+        if probe is not None and probe > LONG_CALL:
+            self.seconds.append(probe)  # it counts as a turn
+        else:
+            contestant.run(1)
             probe = min(contestant.run(1) for _ in range(2))
         self.repeat = max(1, round(SHORTEST_TURN / max(probe, 1e-9)))
         self.warm_up = 0 if probe > LONG_CALL else self.repeat // 4 + 1
         self.cost = probe * (self.repeat + self.warm_up)
-        self.seconds = []
 
     def take(self):
         if self.warm_up:
@@ -69,7 +72,7 @@ def race(contestants, budget, threads):
     threads.pin()
     for turns in field:
         fewest = FEWEST_TURNS if turns.cost > LONG_CALL else FEWEST_SHORT_TURNS
-        turns.wanted = min(max(int(budget / turns.cost), fewest), MOST_TURNS)
+        turns.wanted = min(max(int(budget / turns.cost), fewest), MOST_TURNS) - len(turns.seconds)
     rounds = max(turns.wanted for turns in field)
     for i in range(rounds):
         first = i % len(field)

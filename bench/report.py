@@ -93,12 +93,12 @@ def table(header, rows):
 
 
 def number(value):
-    """Three digits, as people write them; nothing for None."""
+    """As many digits as mean something; nothing for None."""
     if value is None:
         return ""
     if value >= 100:
         return f"{value:.0f}"
-    return f"{value:.3g}" if value >= 1 else f"{value:.2f}"
+    return f"{value:.3g}" if value >= 1 else f"{value:.2g}"
 
 
 def by_threads(records, value):
@@ -193,7 +193,8 @@ TABLES = {"tiny": table_of_tiny, "growth": table_of_growth, "large": table_of_la
 
 
 def markdown(result):
-    yield f"{machine_lines(result['machine'])} Measured by `make bench`.\n"
+    yield (f"{machine_lines(result['machine'])} Measured by `make bench`; "
+           "all numbers are in [performance.json](performance.json).\n")
     yield "### What must be reached\n"
     rows = [[what, goal, measured, "yes" if kept else "**no**"]
             for what, goal, measured, kept in goals.judge(result)]
@@ -219,14 +220,26 @@ def write(result, folder):
     if not begin or not end:
         raise SystemExit(f"bench: {page} lacks the marks that the tables go between")
     page.write_text(f"{head}{begin}\n\n" + "\n".join(markdown(result)) + f"\n{end}{tail}")
-    (folder / "performance.json").write_text(json.dumps(rounded(result), indent=1) + "\n")
+    (folder / "performance.json").write_text(json_text(result))
     plots.draw(result["cases"], folder)
+
+
+def json_text(result):
+    """A line for each record."""
+    parts = []
+    for name, value in rounded(result).items():
+        if isinstance(value, list):
+            lines = ",\n".join("  " + json.dumps(record) for record in value)
+            parts.append(f' "{name}": [\n{lines}\n ]')
+        else:
+            parts.append(f' "{name}": {json.dumps(value)}')
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def rounded(value):
     """Numbers with as many digits as mean something."""
     if isinstance(value, float):
-        return float(f"{value:.5g}")
+        return float(f"{value:.4g}")
     if isinstance(value, dict):
         return {key: rounded(each) for key, each in value.items()}
     return [rounded(each) for each in value] if isinstance(value, (list, tuple)) else value
