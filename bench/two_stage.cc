@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gradients as a C program calls them: both stages and the synchronisation, tensors and arrays
 // made once.
+#include <cstdlib>
 #include <memory>
-#include <vector>
 
 #include "acl/acl.h"
 #include "aclnnop/aclnn_upsample_bicubic2d_aa_grad.h"
@@ -12,6 +12,10 @@
 namespace opscv::bench {
 namespace {
 
+struct Free {
+  void operator()(void* memory) const { std::free(memory); }
+};
+
 struct Call {
   aclrtStream stream = nullptr;
   aclTensor* grad_out = nullptr;
@@ -19,16 +23,19 @@ struct Call {
   aclIntArray* output_size = nullptr;
   aclIntArray* input_size = nullptr;
   bool volume = false;
-  std::vector<char> workspace;
+  std::unique_ptr<void, Free> workspace;
+  uint64_t workspace_bytes = 0;
 };
 
 constexpr uint64_t kAlign = 64;
 
 // The workspace grows in the first call and stays.
 void* Workspace(Call& call, uint64_t bytes) {
-  if (call.workspace.size() < bytes + kAlign) call.workspace.resize(bytes + kAlign);
-  const auto address = reinterpret_cast<uintptr_t>(call.workspace.data());
-  return reinterpret_cast<void*>((address + kAlign - 1) / kAlign * kAlign);
+  if (bytes > call.workspace_bytes) {
+    call.workspace_bytes = (bytes + kAlign - 1) / kAlign * kAlign;
+    call.workspace.reset(std::aligned_alloc(kAlign, call.workspace_bytes));
+  }
+  return call.workspace.get();
 }
 
 bool Run(Call& call) {

@@ -2,6 +2,9 @@
 // Runs a few small cases on one thread, each in a call of RunCounted, and prints their names in
 // that order. tools/count_instructions.py counts what those calls execute.
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -69,6 +72,20 @@ opscv::TensorDesc Describe(const Case& c, Shape shape) {
                            last ? opscv::Layout::kChannelsLast : opscv::Layout::kChannelsFirst);
 }
 
+struct Free {
+  void operator()(void* memory) const { std::free(memory); }
+};
+using Memory = std::unique_ptr<void, Free>;
+
+// Zeros that begin with a page, so that counts do not depend on where the allocator puts them.
+Memory Allocate(size_t bytes) {
+  constexpr size_t kPage = 4096;
+  const size_t whole = (bytes / kPage + 1) * kPage;
+  Memory memory(std::aligned_alloc(kPage, whole));
+  std::memset(memory.get(), 0, whole);
+  return memory;
+}
+
 size_t Bytes(const opscv::TensorDesc& tensor) {
   int64_t bytes = opscv::SizeOf(tensor.dtype);
   for (const int64_t extent : tensor.shape.values()) bytes *= extent;
@@ -84,7 +101,6 @@ extern "C" __attribute__((noinline)) bool RunCounted(const opscv::Plan& plan, co
 }
 
 int main() {
-  constexpr size_t kAlign = 64;
   for (const Case& c : Cases()) {
     const bool gradient = c.op.ends_with("Grad");
     Shape after(c.before.begin(), c.before.begin() + 2);
@@ -97,16 +113,13 @@ int main() {
     const auto plan = opscv::MakePlan(spec, input, output);
     if (!plan) return std::fprintf(stderr, "%s\n", plan.error().message().c_str()), 1;
 
-    // All at the same place of a cache line, whatever the allocator does.
-    std::vector<char> memory(Bytes(input) + Bytes(output) +
-                             static_cast<size_t>(plan->WorkspaceBytes(1)) + 4 * kAlign);
-    const auto align = [](size_t at) { return (at + kAlign - 1) / kAlign * kAlign; };
-    char* const base = reinterpret_cast<char*>(align(reinterpret_cast<uintptr_t>(memory.data())));
-    char* const to = base + align(Bytes(input));
-    char* const workspace = to + align(Bytes(output));
+    const Memory from = Allocate(Bytes(input));
+    const Memory to = Allocate(Bytes(output));
+    const Memory workspace = Allocate(static_cast<size_t>(plan->WorkspaceBytes(1)));
     // The first run resolves names of shared libraries.
-    if (!plan->Run(base, to, {.threads = 1, .workspace = workspace}).ok()) return 1;
-    if (!RunCounted(*plan, base, to, workspace)) return 1;
+    if (!plan->Run(from.get(), to.get(), {.threads = 1, .workspace = workspace.get()}).ok())
+      return 1;
+    if (!RunCounted(*plan, from.get(), to.get(), workspace.get())) return 1;
     std::puts(Name(c).c_str());
   }
   return 0;

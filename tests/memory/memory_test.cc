@@ -46,7 +46,17 @@ struct Free {
   void operator()(void* memory) const { std::free(memory); }
 };
 
-// The peak of a run that allocates its own workspace, and of one that is given it.
+// The most that a run had allocated at once.
+int64_t PeakOfRun(const Plan& plan, const TestTensor& input, TestTensor& output,
+                  const RunOptions& options) {
+  StartPeak();
+  const bool ran = plan.Run(input.data(), output.data(), options).ok();
+  const int64_t peak = PeakBytes();
+  EXPECT_TRUE(ran);
+  return peak;
+}
+
+// A run that allocates its own workspace, and one that is given it.
 void ExpectBounded(const Problem& problem, Form form) {
   const TestTensor input(problem.dtype, problem.InputShape(), form);
   TestTensor output(problem.dtype, problem.OutputShape(), form);
@@ -56,22 +66,15 @@ void ExpectBounded(const Problem& problem, Form form) {
     SCOPED_TRACE(problem.Text() + " " + std::string(NameOf(form)) + " threads " +
                  std::to_string(threads));
     const int64_t workspace_bytes = plan->WorkspaceBytes(threads);
-    StartPeak();
-    const bool alone = plan->Run(input.data(), output.data(), {.threads = threads}).ok();
-    const int64_t peak = PeakBytes();
-    EXPECT_TRUE(alone);
+    const int64_t peak = PeakOfRun(*plan, input, output, {.threads = threads});
     EXPECT_GE(peak, workspace_bytes) << "the counter has missed the workspace";
     EXPECT_LE(peak, Bound(problem, threads));
 
     const std::unique_ptr<void, Free> workspace(
         std::aligned_alloc(64, static_cast<size_t>(workspace_bytes / 64 + 1) * 64));
-    StartPeak();
-    const bool given =
-        plan->Run(input.data(), output.data(), {.threads = threads, .workspace = workspace.get()})
-            .ok();
-    const int64_t allocated = PeakBytes();
-    EXPECT_TRUE(given);
-    EXPECT_LE(workspace_bytes + allocated, Bound(problem, threads));
+    const int64_t beside =
+        PeakOfRun(*plan, input, output, {.threads = threads, .workspace = workspace.get()});
+    EXPECT_LE(workspace_bytes + beside, Bound(problem, threads));
   }
 }
 
