@@ -62,7 +62,8 @@ def at_most(what, values, goal):
     if not values:
         return []
     return [(what, f"at most {goal:g}",
-             f"{mean(values):.2f} ({min(values):.2f} to {max(values):.2f})", max(values) <= goal)]
+             f"{mean(values):.2f} ({min(values):.2f} to {max(values):.2f})",
+             mean(values) <= goal)]
 
 
 def of_a(gradients):
@@ -124,6 +125,20 @@ def of_everything(records):
                             one.against(chosen.where(threads=2)), 1.6)
 
 
+def extra_memory(record):
+    """The workspace as a fraction of 4 MiB, or of 64 rows of intermediate a thread where those are
+    more."""
+    row = 4 * max(record["before"][-1], record["after"][-1])
+    return record["workspace"] / max(4 << 20, record["threads"] * 64 * row)
+
+
+def of_memory(records):
+    if records.records:
+        most = max(map(extra_memory, records.records))
+        yield ("Workspace over 4 MiB, or over 64 rows a thread where those are more", "at most 1",
+               f"{most:.2f} at most", most <= 1)
+
+
 def of_sections(result):
     for record in result.get("large", []):
         low, high = (record["gigabytes_per_second"][power] for power in (26, 31))
@@ -140,4 +155,4 @@ def judge(result):
     records = Records(result["cases"])
     gradients = records.where(direction="gradient").most_threads()
     return [*of_a(gradients), *of_b(gradients), *of_calls(result.get("tiny", [])),
-            *of_everything(records), *of_sections(result)]
+            *of_everything(records), *of_memory(records), *of_sections(result)]
