@@ -32,8 +32,9 @@ namespace opscv {
 
 // A tensor as far as it is known before a run.
 struct TensorHint {
-  std::optional<DType> dtype;  // none: known when it runs
-  std::optional<Dims> shape;   // none: not even the rank is known; -1: this extent is not
+  std::optional<DType> dtype = std::nullopt;  // none: known when it runs
+  // None: not even the rank is known; -1: this extent is not.
+  std::optional<Dims> shape = std::nullopt;
   Layout layout = Layout::kChannelsFirst;
   bool operator==(const TensorHint&) const = default;
 };
