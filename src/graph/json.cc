@@ -84,9 +84,13 @@ Json Parse(std::string_view text) {
     return Json::parse(text.begin(), text.end(), Watcher());
   } catch (const Json::exception& error) {
     // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
-    const std::string_view what = error.what();
+    std::string what = error.what();
     const size_t bracket = what.find("] ");
-    throw Bad("{}.", bracket == std::string_view::npos ? what : what.substr(bracket + 2));
+    if (bracket != std::string::npos) what.erase(0, bracket + 2);
+    // It quotes the bytes that it met, which may be no text.
+    std::ranges::replace_if(
+        what, [](char c) { return c < ' ' || c > '~'; }, '?');
+    throw Bad("{}.", what);
   }
 }
 
