@@ -49,7 +49,7 @@ OUTSIDE = {
     "fmt/": ["src/", "cli/", "bench/", "python/", "tests/"],
     "tl/": ["src/base/", "include/"],
     "CLI/": ["cli/"],
-    "nlohmann/": ["cli/", "tests/"],
+    "nlohmann/": ["src/graph/", "cli/", "tests/"],
     "gtest/": ["tests/"],
     "gmock/": ["tests/"],
     "benchmark/": ["bench/"],

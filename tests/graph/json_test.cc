@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -39,6 +41,24 @@ Graph Read(const std::string& text) {
 }
 
 TEST(GraphJson, WritingGivesBackWhatWasRead) { EXPECT_EQ(Read(kText).ToJson(), kText); }
+
+std::string FileText(const std::string& path) {
+  std::ifstream file(std::string(OPSCV_SOURCE_DIR) + path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(GraphJson, TheDocumentedGraphsCanRun) {
+  const std::string page = FileText("/docs/graph.md");
+  const std::string fence = "```json\n";
+  const size_t begin = page.find(fence);
+  ASSERT_NE(begin, std::string::npos);
+  const size_t end = page.find("```", begin + fence.size());
+  for (const std::string& text : {page.substr(begin + fence.size(), end - begin - fence.size()),
+                                  FileText("/examples/graphs/photo_pair.json")}) {
+    const Status status = Read(text).Check();
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+}
 
 TEST(GraphJson, EveryPartIsRead) {
   const Graph graph = Read(kText);
@@ -79,6 +99,7 @@ void ExpectRefused(const Refusal& refusal) {
   SCOPED_TRACE(refusal.text);
   const Result<Graph> graph = Graph::FromJson(refusal.text);
   ASSERT_FALSE(graph.has_value());
+  for (const char c : graph.error().message()) ASSERT_TRUE(c >= ' ' && c <= '~');
   for (const std::string& part : refusal.says) {
     EXPECT_THAT(graph.error().message(), HasSubstr(part));
   }
