@@ -13,7 +13,6 @@
 namespace opscv {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr auto kShrink = "UpsampleBicubic2dAA";

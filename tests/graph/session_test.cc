@@ -490,38 +490,45 @@ TEST_F(OneRun, ThreadsShareASession) {
 // --- the rules of graph mode
 // ----------------------------------------------------------------------
 
+// Handles of the C interface that end with the object.
+struct CTensor {
+  CTensor(const Dims& shape, const float* data)
+      : handle(aclCreateTensor(shape.values().data(), shape.values().size(), ACL_FLOAT, nullptr, 0,
+                               ACL_FORMAT_NCDHW, shape.values().data(), shape.values().size(),
+                               const_cast<float*>(data))) {}
+  CTensor(const CTensor&) = delete;
+  CTensor& operator=(const CTensor&) = delete;
+  ~CTensor() { aclDestroyTensor(handle); }
+  aclTensor* handle;
+};
+struct CArray {
+  explicit CArray(std::span<const int64_t> values)
+      : handle(aclCreateIntArray(values.data(), values.size())) {}
+  CArray(const CArray&) = delete;
+  CArray& operator=(const CArray&) = delete;
+  ~CArray() { aclDestroyIntArray(handle); }
+  aclIntArray* handle;
+};
+
 // What the C function answers with those output sizes and scales of 0.
 std::vector<float> CCall(const Dims& grad_shape, const Dims& input_size,
                          const std::vector<float>& grad, size_t results) {
   std::vector<float> result(results);
-  const auto tensor = [](const Dims& shape, const float* data) {
-    const auto dims = shape.values();
-    return aclCreateTensor(dims.data(), dims.size(), ACL_FLOAT, nullptr, 0, ACL_FORMAT_NCDHW,
-                           dims.data(), dims.size(), const_cast<float*>(data));
-  };
-  const auto array = [](std::span<const int64_t> values) {
-    return aclCreateIntArray(values.data(), values.size());
-  };
-  aclTensor* in = tensor(grad_shape, grad.data());
-  aclTensor* out = tensor(input_size, result.data());
-  aclIntArray* sizes = array(grad_shape.values().subspan(2));
-  aclIntArray* input_sizes = array(input_size.values());
+  const CTensor in(grad_shape, grad.data());
+  const CTensor out(input_size, result.data());
+  const CArray sizes(grad_shape.values().subspan(2));
+  const CArray input_sizes(input_size.values());
   uint64_t bytes = 0;
   aclOpExecutor* executor = nullptr;
-  EXPECT_EQ(aclnnUpsampleNearestExact3dBackwardGetWorkspaceSize(in, sizes, input_sizes, 0.0, 0.0,
-                                                                0.0, out, &bytes, &executor),
-            0)
-      << aclGetRecentErrMsg();
+  const aclnnStatus planned = aclnnUpsampleNearestExact3dBackwardGetWorkspaceSize(
+      in.handle, sizes.handle, input_sizes.handle, 0.0, 0.0, 0.0, out.handle, &bytes, &executor);
+  EXPECT_EQ(planned, 0) << aclGetRecentErrMsg();
   void* workspace = nullptr;
-  if (bytes > 0) {
-    EXPECT_EQ(aclrtMalloc(&workspace, bytes, ACL_MEM_MALLOC_HUGE_FIRST), 0);
-  }
-  EXPECT_EQ(aclnnUpsampleNearestExact3dBackward(workspace, bytes, executor, nullptr), 0);
-  EXPECT_EQ(aclrtSynchronizeStream(nullptr), 0);
-  aclDestroyTensor(in);
-  aclDestroyTensor(out);
-  aclDestroyIntArray(sizes);
-  aclDestroyIntArray(input_sizes);
+  const aclError made = bytes > 0 ? aclrtMalloc(&workspace, bytes, ACL_MEM_MALLOC_HUGE_FIRST) : 0;
+  const aclnnStatus queued =
+      aclnnUpsampleNearestExact3dBackward(workspace, bytes, executor, nullptr);
+  const aclError done = aclrtSynchronizeStream(nullptr);
+  EXPECT_EQ((std::vector{made, queued, done}), (std::vector{0, 0, 0}));
   if (workspace != nullptr) aclrtFree(workspace);
   return result;
 }
