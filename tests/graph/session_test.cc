@@ -414,7 +414,7 @@ TEST_F(OneRun, ARefusalTouchesNothing) {
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they end the process instead
 TEST_F(OneRun, MemoryThatIsNotThereTouchesNothing) {
-  // 2^60 elements in between: planned, but no memory holds them.
+  // 2^58 elements in between: planned, but no memory holds them.
   Graph large;
   const int64_t side = int64_t{1} << 20;
   MustBeOk(large.AddInput("x"));
