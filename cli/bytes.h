@@ -30,7 +30,23 @@ class ByteSink {
  public:
   virtual ~ByteSink() = default;
   virtual void Write(int64_t offset, std::span<const char> bytes) = 0;
-  virtual void Commit() = 0;
+  // Nothing more will be written: what can fail for want of space fails here. Outputs that should
+  // appear together are all finished before the first is committed.
+  void Finish() {
+    if (!finished_) FinishBytes();
+    finished_ = true;
+  }
+  // Finishes, and gives the output its name.
+  void Commit() {
+    Finish();
+    GiveName();
+  }
+
+ private:
+  virtual void FinishBytes() = 0;
+  virtual void GiveName() = 0;
+
+  bool finished_ = false;
 };
 
 // An open file descriptor.

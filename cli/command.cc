@@ -14,12 +14,16 @@ void AddReportOptions(CLI::App& app, CommonOptions& options) {
   app.add_flag("--quiet", options.quiet, "print nothing on success");
 }
 
-void AddCommonOptions(CLI::App& app, CommonOptions& options) {
+void AddThreads(CLI::App& app, CommonOptions& options) {
   constexpr int kMostThreads = 1024;
   app.add_option("--threads", options.threads,
                  "threads that compute (default: OPSCV_THREADS, else the processors at hand)")
       ->check(CLI::Range(1, kMostThreads))
       ->type_name("N");
+}
+
+void AddCommonOptions(CLI::App& app, CommonOptions& options) {
+  AddThreads(app, options);
   app.add_option("--memory", options.memory,
                  "memory for data in flight, such as 512M; larger files pass through in parts "
                  "(default: 256M, less where a limit is set on memory)")

@@ -33,6 +33,8 @@ struct CommonOptions {
 
 // --json and --quiet.
 void AddReportOptions(CLI::App& app, CommonOptions& options);
+// --threads.
+void AddThreads(CLI::App& app, CommonOptions& options);
 // Those, --threads and --memory.
 void AddCommonOptions(CLI::App& app, CommonOptions& options);
 
@@ -51,6 +53,7 @@ void AddBench(CLI::App& app, Action& action);
 void AddTargets(CLI::App& app, Action& action);
 void AddGen(CLI::App& app, Action& action);
 void AddCompare(CLI::App& app, Action& action);
+void AddGraph(CLI::App& app, Action& action);
 
 // What `opscv complete -- WORD...` answers: the words that can stand in place of the last, one a
 // line; none where a file is to be named.

@@ -162,12 +162,13 @@ class Sink final : public ByteSink {
     }
   }
 
-  void Commit() override {
-    Deflate({}, Z_FINISH);
-    file_.Commit();
-  }
-
  private:
+  void FinishBytes() override {
+    Deflate({}, Z_FINISH);
+    file_.Finish();
+  }
+  void GiveName() override { file_.Commit(); }
+
   void Deflate(std::span<const char> bytes, int flush) {
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
     stream_.avail_in = static_cast<unsigned>(bytes.size());

@@ -37,14 +37,15 @@ class ImageSink final : public ByteSink {
     }
   }
 
-  void Commit() override {
+ private:
+  void FinishBytes() override {
     const std::vector<char> bytes = format_ == Format::kPng ? EncodePng(file_.path(), image_)
                                                             : EncodeJpeg(file_.path(), image_);
     file_.Write(0, bytes);
-    file_.Commit();
+    file_.Finish();
   }
+  void GiveName() override { file_.Commit(); }
 
- private:
   void StoreSample(size_t index, float value) {
     const bool wide = image_.sample_bytes == 2;
     const double scaled = wide ? value * kWide : static_cast<double>(value);

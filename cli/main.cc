@@ -34,6 +34,26 @@ std::string Underscored(std::string word) {
   return word;
 }
 
+std::vector<std::string> SubcommandsOf(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(sub->get_name());
+  }
+  return names;
+}
+
+void CheckSecondWord(const CLI::App& sub, const std::vector<std::string>& words) {
+  const std::vector<std::string> names = SubcommandsOf(sub);
+  const bool takes_operator = ops::FindOperator(names.front()).has_value();
+  if (takes_operator) {
+    const Result<const ops::OpInfo*> info = ops::FindOperator(words[1]);
+    if (!info) throw UsageFailure("{}", info.error().message());
+  } else if (std::find(names.begin(), names.end(), words[1]) == names.end()) {
+    throw UsageFailure("{} must be followed by one of {}, got '{}'", words[0],
+                       fmt::join(names, ", "), words[1]);
+  }
+}
+
 // Words where a subcommand or an operator must stand: CLI11 would only call them unexpected.
 void CheckFirstWords(const CLI::App& app, const std::vector<std::string>& words) {
   if (words.empty() || words[0].rfind('-', 0) == 0) return;
@@ -41,10 +61,8 @@ void CheckFirstWords(const CLI::App& app, const std::vector<std::string>& words)
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
     names.push_back(sub->get_name());
     if (sub->get_name() != words[0]) continue;
-    const bool takes_operator = sub->get_require_subcommand_min() > 0;
-    if (!takes_operator || words.size() < 2 || words[1].rfind('-', 0) == 0) return;
-    const Result<const ops::OpInfo*> info = ops::FindOperator(words[1]);
-    if (!info) throw UsageFailure("{}", info.error().message());
+    const bool takes_word = sub->get_require_subcommand_min() > 0;
+    if (takes_word && words.size() > 1 && words[1].rfind('-', 0) != 0) CheckSecondWord(*sub, words);
     return;
   }
   throw UsageFailure("subcommand must be one of {}, got '{}'", fmt::join(names, ", "), words[0]);
@@ -66,8 +84,8 @@ int Main(int argc, char** argv) {
   app.set_version_flag("--version", Version());
   app.require_subcommand(1);
   Action action;
-  for (const auto add :
-       {&AddList, &AddRun, &AddCheck, &AddPlan, &AddBench, &AddTargets, &AddGen, &AddCompare}) {
+  for (const auto add : {&AddList, &AddRun, &AddCheck, &AddPlan, &AddBench, &AddTargets, &AddGen,
+                         &AddCompare, &AddGraph}) {
     add(app, action);
   }
   std::vector<std::string> words;

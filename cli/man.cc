@@ -90,9 +90,13 @@ NIfTI\-1 and NIfTI\-2 volumes, x being W, y being H, z being D; operators on ima
 Slope and intercept are applied; integers that are only copied keep them in the header.
 Spacing, sform and qform of an output are those of the input resampled, so that the volume covers the
 same space. Header extensions are not copied.
+.TP
+.B .json
+A graph: inputs, nodes with their attributes, and outputs, each by a name of its own.
 .PP
-A file larger than the memory in use (\-\-memory) passes through in parts, with the same bits.
-An output appears under its name only when it is complete.
+A file larger than the memory in use (\-\-memory) passes through in parts, with the same bits; a
+graph's tensors are held in memory as a whole.
+An output appears under its name only when it is complete, the outputs of a graph when all are.
 .SH EXIT STATUS
 .TP
 .B 0
@@ -123,6 +127,7 @@ the SIMD target to use, one of those that opscv targets lists
 .nf
 opscv run UpsampleBicubic2dAA \-\-input photo.png \-\-output small.png \-\-output_size 224,224
 opscv run UpsampleNearestExact3d \-\-input scan.nii.gz \-\-output fine.nii.gz \-\-spacing 1,1,1
+opscv graph run pair.json \-\-input photo=photo.png \-\-output small=small.png
 opscv check UpsampleBicubic2dAAGrad \-\-input g.npy \-\-output_size 224,224 \-\-input_size 1,3,512,512
 .fi
 )";

@@ -65,28 +65,7 @@ Dims OutputShape(const ops::OpCall& call) {
   return InLayout(result, call.input.layout);
 }
 
-bool Takes(const ops::OpInfo& info, DType dtype) {
-  const auto has = [&](const std::vector<DType>& list) {
-    return std::find(list.begin(), list.end(), dtype) != list.end();
-  };
-  return has(info.dtypes) || has(info.cpu_dtypes);
-}
-
 bool IsGradient(const ops::OpInfo& info) { return info.direction == plan::Direction::kBackward; }
-
-void RefuseImageOfGradient(const ops::OpInfo& info, const std::string& path) {
-  if (!IsGradient(info) || !IsImage(FormatOf(path))) return;
-  throw InputFailure(
-      "{}: an image cannot hold a gradient: it has values below 0, above 255 and in between; "
-      "expected .npy or NIfTI",
-      path);
-}
-
-// The shortest floating type that holds every value, float32 at least.
-DType FloatFor(const Encoding& encoding) {
-  const bool wide = SizeOf(encoding.dtype) >= 4 && encoding.dtype != DType::kFloat32;
-  return wide ? DType::kFloat64 : DType::kFloat32;
-}
 
 // The type to compute in. Images and volumes become floats by themselves, unless the operator
 // copies their elements; elements of a .npy are the user's own matter.
@@ -127,18 +106,6 @@ IntList SizeForSpacing(const Operation& operation, const std::vector<double>& sp
   return size;
 }
 
-// How far a sample of the output steps over the input, along x, y, z.
-Spatial StepOf(const Operation& operation, const Plan& plan) {
-  Spatial step = {1.0, 1.0, 1.0};
-  for (const AxisFacts& axis : plan.Facts().axes) {
-    const auto sizes = static_cast<double>(axis.before) / static_cast<double>(axis.after);
-    const double scale = axis.scale > 0.0 ? axis.scale : sizes;
-    const size_t place = std::string_view("WHD").find(axis.name);
-    step[place] = IsGradient(*operation.info) ? 1.0 / scale : scale;
-  }
-  return step;
-}
-
 ops::OpCall BindOrFail(const Spec& spec, const TensorDesc& input) {
   Result<ops::OpCall> call = ops::BindCall(spec, input, TensorDesc());
   if (!call) throw InputFailure("{}: {}", spec.op(), call.error().message());
@@ -154,19 +121,6 @@ void KeepScaling(Operation& operation) {
   if (!operation.keeps_scaling) return;
   encoding.slope = 1.0;
   encoding.intercept = 0.0;
-}
-
-void AddMissingDims(Operation& operation) {
-  Storage& input = operation.input.storage;
-  const int rank = operation.info->rank;
-  const bool last = operation.job.layout == Layout::kChannelsLast;
-  const int fewest = rank - 2 + (last ? 1 : 0);
-  if (operation.input.format != Format::kNpy || input.shape.rank() >= rank ||
-      input.shape.rank() < fewest) {
-    return;
-  }
-  operation.added_dims = rank - input.shape.rank();
-  AddDims(input, operation.added_dims);
 }
 
 void SettleOutput(Operation& operation) {
@@ -211,6 +165,49 @@ Dims ShapeOfGradient(const Operation& operation) {
 
 }  // namespace
 
+void RefuseImageOfGradient(const ops::OpInfo& info, const std::string& path) {
+  if (!IsGradient(info) || !IsImage(FormatOf(path))) return;
+  throw InputFailure(
+      "{}: an image cannot hold a gradient: it has values below 0, above 255 and in between; "
+      "expected .npy or NIfTI",
+      path);
+}
+
+DType FloatFor(const Encoding& encoding) {
+  const bool wide = SizeOf(encoding.dtype) >= 4 && encoding.dtype != DType::kFloat32;
+  return wide ? DType::kFloat64 : DType::kFloat32;
+}
+
+bool Takes(const ops::OpInfo& info, DType dtype) {
+  const auto has = [&](const std::vector<DType>& list) {
+    return std::find(list.begin(), list.end(), dtype) != list.end();
+  };
+  return has(info.dtypes) || has(info.cpu_dtypes);
+}
+
+int AddMissingDims(TensorInput& input, int rank, Layout layout) {
+  Storage& storage = input.storage;
+  const int fewest = rank - 2 + (layout == Layout::kChannelsLast ? 1 : 0);
+  if (input.format != Format::kNpy || storage.shape.rank() >= rank ||
+      storage.shape.rank() < fewest) {
+    return 0;
+  }
+  const int added = rank - storage.shape.rank();
+  AddDims(storage, added);
+  return added;
+}
+
+Spatial StepOf(const ops::OpInfo& info, const Plan& plan) {
+  Spatial step = {1.0, 1.0, 1.0};
+  for (const AxisFacts& axis : plan.Facts().axes) {
+    const auto sizes = static_cast<double>(axis.before) / static_cast<double>(axis.after);
+    const double scale = axis.scale > 0.0 ? axis.scale : sizes;
+    const size_t place = std::string_view("WHD").find(axis.name);
+    step[place] = IsGradient(info) ? 1.0 / scale : scale;
+  }
+  return step;
+}
+
 Operation Prepare(const OperatorOptions& options, const CommonOptions& common,
                   const std::string& input_path) {
   const std::vector<double> spacing = options.ToSpacing();
@@ -225,7 +222,7 @@ Operation Prepare(const OperatorOptions& options, const CommonOptions& common,
   operation.job.dtype = ChooseDType(operation, asked);
   if (!spacing.empty()) operation.job.spec.Set("output_size", SizeForSpacing(operation, spacing));
   KeepScaling(operation);
-  AddMissingDims(operation);
+  operation.added_dims = AddMissingDims(operation.input, options.info->rank, operation.job.layout);
   SettleOutput(operation);
   return operation;
 }
@@ -261,7 +258,7 @@ TensorOutput CreateOutput(const Operation& operation, const Plan& plan, const st
                            .storage = operation.output,
                            .layout = operation.job.layout,
                            .source = &operation.input,
-                           .step = StepOf(operation, plan),
+                           .step = StepOf(*operation.info, plan),
                            .keep_scaling = operation.keeps_scaling};
   const int dropped = FormatOf(path) == Format::kNpy ? operation.added_dims : 0;
   DropDims(request.storage, dropped);

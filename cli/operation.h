@@ -40,6 +40,19 @@ struct Operation {
 [[nodiscard]] TensorOutput CreateOutput(const Operation& operation, const Plan& plan,
                                         const std::string& path);
 
+// What a file brings to an operator, for other ways of running one.
+//
+// InputFailure where a gradient would be read from or written to an image.
+void RefuseImageOfGradient(const ops::OpInfo& info, const std::string& path);
+// The shortest floating type that holds every value, float32 at least.
+[[nodiscard]] DType FloatFor(const Encoding& encoding);
+[[nodiscard]] bool Takes(const ops::OpInfo& info, DType dtype);
+// Gives a .npy tensor with fewer dimensions than `rank` leading ones of one element, N first; how
+// many.
+int AddMissingDims(TensorInput& input, int rank, Layout layout);
+// How far a sample of the output steps over the input, along x, y, z.
+[[nodiscard]] Spatial StepOf(const ops::OpInfo& info, const Plan& plan);
+
 [[nodiscard]] std::string ShapeText(const Dims& shape);
 
 // Operator, type, shapes: the beginning of every report.

@@ -23,9 +23,11 @@ class FileSink final : public ByteSink {
   void Write(int64_t offset, std::span<const char> bytes) override {
     file_.Write(begin_ + offset, bytes);
   }
-  void Commit() override { file_.Commit(); }
 
  private:
+  void FinishBytes() override { file_.Finish(); }
+  void GiveName() override { file_.Commit(); }
+
   OutputFile file_;
   int64_t begin_;
 };
@@ -111,9 +113,12 @@ void OutputFile::NameIt() {
   throw CannotWrite(path_);
 }
 
-void OutputFile::Commit() {
+void OutputFile::Finish() {
   // Some file systems tell only here that the disk is full.
   if (fsync(fd_.get()) != 0 && errno != EINVAL && errno != EROFS) throw CannotWrite(path_);
+}
+
+void OutputFile::Commit() {
   if (temporary_.empty()) NameIt();
   if (rename(temporary_.c_str(), target_.c_str()) != 0) throw CannotWrite(path_);
   fd_ = Descriptor();

@@ -12,8 +12,9 @@
 namespace opscv::cli {
 
 // Written without a name where the file system can do that, else beside the output under a name of
-// its own; Commit gives it its name, in place of what had that name. Left without Commit, nothing
-// remains. Every failure is a Failure that names the output.
+// its own; Finish says that it is complete, Commit then gives it its name, in place of what had
+// that name. Left without Commit, nothing remains. Every failure is a Failure that names the
+// output.
 class OutputFile {
  public:
   explicit OutputFile(std::string path);
@@ -23,6 +24,7 @@ class OutputFile {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   void Write(int64_t offset, std::span<const char> bytes);
+  void Finish();
   void Commit();
 
  private:

@@ -50,9 +50,10 @@ OUTSIDE = {
     "fmt/": ["src/", "cli/", "bench/", "python/", "tests/"],
     "tl/": ["src/base/", "include/"],
     "CLI/": ["cli/"],
-    "nlohmann/": ["cli/", "tests/"],
+    "nlohmann/": ["src/graph/", "cli/", "tests/"],
     "gtest/": ["tests/"],
     "gmock/": ["tests/"],
+    "benchmark/": ["bench/"],
     "pybind11/": ["python/"],
 }
 TEST_OUTSIDE = ["gtest/", "gmock/"]

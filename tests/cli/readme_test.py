@@ -27,6 +27,7 @@ class Readme(CommandTest):
         scan = nibabel.Nifti1Image(self.random.integers(-99, 999, (40, 50, 20), dtype=np.int16),
                                    affine)
         scan.to_filename(self.folder / "scan.nii.gz")
+        os.symlink(ROOT / "examples", self.folder / "examples")
         path = f"{OPSCV.parent}:{os.environ['PATH']}"
         lines = readme_lines()
         self.assertGreaterEqual(len(lines), 6)
