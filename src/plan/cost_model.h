@@ -14,6 +14,10 @@ namespace opscv::plan {
 // An H table with more taps than this is applied first, so that a single row of intermediate does.
 inline constexpr int64_t kMaxRingTaps = 64;
 
+// As many channels as lie side by side and still go through the pass along W as single elements;
+// from there on, vectors along the channels of one pixel are full enough.
+inline constexpr int64_t kMaxWovenChannels = 8;
+
 // Channels that a block takes as one group, of `channels` that lie side by side.
 [[nodiscard]] int64_t GroupChannels(int64_t channels);
 

@@ -21,9 +21,9 @@ using taps::TapTable;
 
 constexpr int64_t kAlign = 64;
 
-// Rows that go through the pass along W together, so that it loads its table once for all of them;
-// as many as its kernel takes at once.
-constexpr int64_t kRowBatch = 4;
+// Rows that go through the pass along W together: as many as its kernel takes at once with the
+// longest vectors.
+constexpr int64_t kRowBatch = 16;
 
 std::optional<TapTable> BuildTable(const ResampleSpec& spec, int axis) {
   if (taps::IsIdentity(spec.axes[axis])) return std::nullopt;
@@ -50,6 +50,16 @@ int64_t RowsAlive(const TapTable& table) {
   return alive;
 }
 
+// Whether rows are dense in both tensors and have so few channels that no vector is filled by one
+// pixel's.
+bool IsWoven(const ResampleSpec& spec) {
+  const int64_t channels = spec.input.shape[kC];
+  const auto dense = [&](const Tensor5& tensor) {
+    return tensor.shape[kW] == 1 || tensor.stride_bytes[kW] == channels * SizeOf(spec.dtype);
+  };
+  return channels <= kMaxWovenChannels && dense(spec.input) && dense(spec.output);
+}
+
 Range InputOfRows(const TapTable& table, Range rows) {
   Range input{table.columns(), 0};
   for (int64_t row = rows.begin; row < rows.end; ++row) {
@@ -65,9 +75,7 @@ class TapProgram final : public Program {
   explicit TapProgram(const ResampleSpec& spec);
 
   [[nodiscard]] BlockShape Blocks() const override { return blocks_; }
-  [[nodiscard]] int64_t ScratchBytes() const override {
-    return kRowBatch * staging_row_bytes_ + strip_rows_ * strip_row_bytes_;
-  }
+  [[nodiscard]] int64_t ScratchBytes() const override { return strip_rows_ * strip_row_bytes_; }
   [[nodiscard]] Range InputRange(int axis, Range outputs) const override;
   void RunBlock(const BlockRun& run) const noexcept override;
   [[nodiscard]] std::vector<Pass> Passes() const override;
@@ -81,7 +89,6 @@ class TapProgram final : public Program {
     Range columns;  // of the input
     Range outputs;  // pixels of the output
     LineSize out_size;
-    char* staging;
     char* strip;
   };
 
@@ -98,6 +105,8 @@ class TapProgram final : public Program {
     }
   };
 
+  // The input pixels that a block's output pixels read.
+  [[nodiscard]] Range ColumnsOf(Range outputs) const;
   void ChooseTile();
   void ChooseKernels();
   void RunPlane(const BlockRun& run, int64_t plane, Plane& p) const noexcept;
@@ -120,25 +129,23 @@ class TapProgram final : public Program {
 
   ResampleSpec spec_;
   bool groups_;
+  bool woven_;  // few channels lie side by side in dense rows: the pass along W takes them as such
   int64_t channels_;
   int64_t element_bytes_;
   int64_t real_bytes_;
   std::optional<TapTable> h_;
   std::optional<TapTable> w_;
   bool rows_first_ = true;  // H before W; also where there is one pass
-  std::optional<kernels::LaneTable<float>> lanes_float_;
-  std::optional<kernels::LaneTable<double>> lanes_double_;
   int64_t ring_rows_ = 0;
   int64_t strip_pixels_ = 0;
-  int64_t staging_row_bytes_ = 0;  // of the staged rows, kRowBatch of them
-  int64_t strip_row_bytes_ = 0;    // of the intermediate's rows, kRowBatch or ring_rows_ of them
+  int64_t strip_row_bytes_ = 0;  // of the intermediate's rows, kRowBatch or ring_rows_ of them
   int64_t strip_rows_ = 0;
   BlockShape blocks_;
+  std::vector<Range> tile_columns_;  // the input pixels that each whole tile of outputs reads
   kernels::OuterAxisKernel along_h_ = nullptr;
   kernels::OuterAxisKernel along_w_groups_ = nullptr;
   kernels::InnerAxisKernel along_w_ = nullptr;
-  kernels::RunRowsKernel stage_ = nullptr;  // null where rows are ready for the pass along W
-  int64_t h_src_bytes_ = 0;                 // element sizes of what the passes read and write
+  int64_t h_src_bytes_ = 0;  // element sizes of what the passes read and write
   int64_t h_dst_bytes_ = 0;
   int64_t w_src_bytes_ = 0;
   int64_t w_dst_bytes_ = 0;
@@ -147,6 +154,7 @@ class TapProgram final : public Program {
 TapProgram::TapProgram(const ResampleSpec& spec)
     : spec_(spec),
       groups_(HasChannelGroups(spec)),
+      woven_(groups_ && IsWoven(spec)),
       channels_(groups_ ? GroupChannels(spec.input.shape[kC]) : 1),
       element_bytes_(SizeOf(spec.dtype)),
       real_bytes_(SizeOf(kernels::ComputeDType(spec.dtype))),
@@ -154,16 +162,10 @@ TapProgram::TapProgram(const ResampleSpec& spec)
       w_(BuildTable(spec, kW - kD)) {
   OPSCV_DCHECK(spec.input.shape[kD] == 1);
   if (h_ && w_) rows_first_ = RowsFirst(*h_, *w_);
-  if (h_ && !rows_first_) ring_rows_ = RowsAlive(*h_);
+  // Rows are made kRowBatch at a time, so up to kRowBatch - 1 of them before they are needed.
+  if (h_ && !rows_first_) ring_rows_ = RoundUp(RowsAlive(*h_) + kRowBatch - 1, kRowBatch);
   ChooseTile();
   ChooseKernels();
-  if (w_ && !groups_) {
-    if (real_bytes_ == 8) {
-      lanes_double_ = kernels::BuildLaneTable<double>(*w_);
-    } else {
-      lanes_float_ = kernels::BuildLaneTable<float>(*w_);
-    }
-  }
   for (std::optional<TapTable>* table : {&h_, &w_}) {
     if (!*table) continue;
     if (real_bytes_ == 8) {
@@ -177,21 +179,18 @@ TapProgram::TapProgram(const ResampleSpec& spec)
 void TapProgram::ChooseTile() {
   const int64_t pixel_bytes = channels_ * real_bytes_;
   const int64_t pixels = spec_.output.shape[kW];
-  const bool staged =
-      !groups_ && (element_bytes_ != real_bytes_ || !HasUnitStep(spec_.input, element_bytes_));
-  const bool stages = w_ && staged && (!h_ || !rows_first_);
   const bool keeps_input = h_ && w_ && rows_first_;
   const int64_t inputs_per_pixel =
       w_ ? CeilDiv(w_->columns(), std::max<int64_t>(w_->rows(), 1)) : 1;
   const int64_t tile =
       TilePixels(pixels, channels_,
-                 pixel_bytes * (ring_rows_ + (stages || keeps_input ? inputs_per_pixel : 0)));
+                 pixel_bytes * (ring_rows_ + (keeps_input ? kRowBatch * inputs_per_pixel : 0)));
   int64_t widest = 0;
   for (int64_t x = 0; w_ && x < pixels; x += tile) {
     const Range columns = InputOfRows(*w_, {x, std::min(x + tile, pixels)});
+    tile_columns_.push_back(columns);
     widest = std::max(widest, columns.end - columns.begin);
   }
-  if (stages) staging_row_bytes_ = RoundUp(widest * real_bytes_, kAlign);
   if (keeps_input) strip_pixels_ = widest;
   if (ring_rows_ > 0) strip_pixels_ = tile;
   strip_rows_ = keeps_input ? kRowBatch : ring_rows_;
@@ -219,17 +218,12 @@ void TapProgram::ChooseKernels() {
                                          .dst_unit_step = !h_writes_tensor || out_unit});
   }
   if (!w_) return;
-  const DType w_dst = w_writes_tensor ? spec_.dtype : real;
-  if (groups_) {
-    along_w_groups_ =
-        kernels::SelectOuterAxis({.src = w_reads_tensor ? spec_.dtype : real, .dst = w_dst});
-    return;
-  }
-  along_w_ = kernels::SelectInnerAxis(
-      {.src = real, .dst = w_dst, .dst_unit_step = !w_writes_tensor || out_unit});
-  if (staging_row_bytes_ > 0) {
-    stage_ = kernels::SelectRunRows({.src = spec_.dtype, .dst = real, .src_unit_step = in_unit});
-  }
+  const kernels::ElementKey key{.src = w_reads_tensor ? spec_.dtype : real,
+                                .dst = w_writes_tensor ? spec_.dtype : real,
+                                .src_unit_step = !w_reads_tensor || in_unit,
+                                .dst_unit_step = !w_writes_tensor || out_unit};
+  if (groups_) along_w_groups_ = kernels::SelectOuterAxis(key);
+  if (!groups_ || woven_) along_w_ = kernels::SelectInnerAxis(key);
 }
 
 Range TapProgram::InputRange(int axis, Range outputs) const {
@@ -237,20 +231,29 @@ Range TapProgram::InputRange(int axis, Range outputs) const {
   return axis == 0 || !table ? outputs : InputOfRows(*table, outputs);
 }
 
+Range TapProgram::ColumnsOf(Range outputs) const {
+  if (!w_) return outputs;
+  const int64_t tile = blocks_.pixels;
+  const bool whole = outputs.begin % tile == 0 &&
+                     outputs.end == std::min(outputs.begin + tile, spec_.output.shape[kW]);
+  return whole ? tile_columns_[static_cast<size_t>(outputs.begin / tile)]
+               : InputOfRows(*w_, outputs);
+}
+
 // Applies the pass along W to rows of input pixels that start at p.columns.begin.
 void TapProgram::AlongW(const Plane& p, const SourceRows& src, const TargetRows& dst,
                         int64_t rows) const noexcept {
-  if (!groups_) {
-    const void* table = real_bytes_ == 8 ? static_cast<const void*>(&*lanes_double_)
-                                         : static_cast<const void*>(&*lanes_float_);
+  if (!groups_ || (woven_ && p.out_size.channels == channels_)) {
     along_w_({.row = src.line.data,
               .row_origin = p.columns.begin,
               .row_end = p.columns.end,
-              .table = table,
+              .src_step_bytes = src.line.step_bytes,
+              .table = &*w_,
               .begin = p.outputs.begin,
               .end = p.outputs.end,
               .dst = dst.line.data,
               .dst_step_bytes = dst.line.step_bytes,
+              .channels = channels_,
               .rows = rows,
               .row_bytes = src.row_bytes,
               .dst_row_bytes = dst.row_bytes});
@@ -274,29 +277,10 @@ void TapProgram::AlongW(const Plane& p, const SourceRows& src, const TargetRows&
   }
 }
 
-// The pass along W straight from at most kRowBatch rows of the tensor, staged first where their
-// elements do not lie as the pass wants them.
+// The pass along W straight from at most kRowBatch rows of the tensor.
 void TapProgram::ReadRows(const Plane& p, Range rows, const TargetRows& dst) const noexcept {
-  SourceRows src{{InputRow(p, rows.begin), p.input.step_bytes}, spec_.input.stride_bytes[kH]};
-  if (stage_ != nullptr) {
-    const LineSize size{p.columns.end - p.columns.begin, 1, false};
-    const kernels::RunRowsArgs copy{.src = nullptr,
-                                    .outer = 1,
-                                    .outer_bytes = 0,
-                                    .inner = 1,
-                                    .inner_bytes = 0,
-                                    .src_step_bytes = 0,
-                                    .dst = nullptr,
-                                    .dst_step_bytes = 0,
-                                    .n = 0};
-    for (int64_t h = rows.begin; h < rows.end; ++h) {
-      const TargetLine staging{p.staging + (h - rows.begin) * staging_row_bytes_, real_bytes_};
-      RunOnLine(stage_, copy, element_bytes_, real_bytes_, {InputRow(p, h), p.input.step_bytes},
-                staging, size);
-    }
-    src = {{p.staging, real_bytes_}, staging_row_bytes_};
-  }
-  AlongW(p, src, dst, rows.end - rows.begin);
+  AlongW(p, {{InputRow(p, rows.begin), p.input.step_bytes}, spec_.input.stride_bytes[kH]}, dst,
+         rows.end - rows.begin);
 }
 
 // Combines the rows that output row `row` needs; `src` is the row that `delta` counts from.
@@ -322,26 +306,29 @@ class TapProgram::Ring {
       : program_(program),
         plane_(plane),
         step_bytes_(plane.out_size.channels * program.real_bytes_),
-        next_(InputOfRows(*program.h_, rows).begin) {}
+        input_(InputOfRows(*program.h_, rows)),
+        next_(input_.begin) {}
 
   void MakeOutput(int64_t row, const TargetLine& dst) noexcept {
     const TapTable& table = *program_.h_;
     FillTo(table.end(row));
     const std::span<const int32_t> delta = table.delta(row);
     std::array<int32_t, kMaxRingTaps> place;
+    const auto first = static_cast<int32_t>((table.base(row) - input_.begin) % program_.ring_rows_);
     for (size_t k = 0; k < delta.size(); ++k) {
-      place[k] = static_cast<int32_t>((table.base(row) + delta[k]) % program_.ring_rows_);
+      const int32_t turned = first + delta[k] - static_cast<int32_t>(program_.ring_rows_);
+      place[k] = turned < 0 ? first + delta[k] : turned;
     }
     program_.AlongH(row, {plane_.strip, step_bytes_}, program_.strip_row_bytes_, place.data(), dst,
                     plane_.out_size);
   }
 
  private:
-  // Makes the rows before `end` that are not there yet, as many at once as lie together.
+  // Makes the rows before `end` that are not there yet, in whole batches, which lie together.
   void FillTo(int64_t end) noexcept {
     while (next_ < end) {
-      const int64_t place = next_ % program_.ring_rows_;
-      const int64_t rows = std::min({kRowBatch, end - next_, program_.ring_rows_ - place});
+      const int64_t place = (next_ - input_.begin) % program_.ring_rows_;
+      const int64_t rows = std::min(kRowBatch, input_.end - next_);
       char* first = plane_.strip + place * program_.strip_row_bytes_;
       program_.ReadRows(plane_, {next_, next_ + rows},
                         {{first, step_bytes_}, program_.strip_row_bytes_});
@@ -352,7 +339,8 @@ class TapProgram::Ring {
   const TapProgram& program_;
   const Plane& plane_;
   int64_t step_bytes_;
-  int64_t next_;
+  Range input_;   // the rows that are ever needed
+  int64_t next_;  // the first that is not made yet
 };
 
 // At most kRowBatch rows of output, where H comes first or one axis is the identity.
@@ -396,14 +384,12 @@ void TapProgram::RunPlane(const BlockRun& run, int64_t plane, Plane& p) const no
 
 void TapProgram::RunBlock(const BlockRun& run) const noexcept {
   const Range outputs{run.block.pixel_begin, run.block.pixel_end};
-  char* scratch = static_cast<char*>(run.scratch);
   Plane p{.input = {nullptr, spec_.input.stride_bytes[kW]},
           .input_origin_h = run.buffers.input_origin[kH],
-          .columns = InputRange(kW - kD, outputs),
+          .columns = ColumnsOf(outputs),
           .outputs = outputs,
           .out_size = {outputs.end - outputs.begin, run.channels, groups_},
-          .staging = scratch,
-          .strip = scratch + kRowBatch * staging_row_bytes_};
+          .strip = static_cast<char*>(run.scratch)};
   for (int64_t plane = run.block.plane_begin; plane < run.block.plane_end; ++plane) {
     RunPlane(run, plane, p);
   }

@@ -58,6 +58,18 @@ bool IsIdentity(const Axis& axis) {
   return axis.in == axis.out && !scaled;
 }
 
+void TapTable::FindReaches() {
+  for (int64_t begin = 0; begin < rows(); begin += kGroup) {
+    Reach reach{columns_, 0};
+    for (int64_t row = begin; row < std::min(begin + kGroup, rows()); ++row) {
+      if (Count(row) == 0) continue;
+      reach.begin = std::min(reach.begin, base(row));
+      reach.end = std::max(reach.end, end(row));
+    }
+    reach_.push_back(reach);
+  }
+}
+
 TapTable BuildTaps(const Axis& axis, Filter filter) {
   const double scale = ScaleOf(axis);
   const double width = std::max(scale, 1.0);
@@ -76,6 +88,7 @@ TapTable BuildTaps(const Axis& axis, Filter filter) {
     table.offset_.push_back(total);
   }
   table.weight_float_ = RoundToFloat(table.weight_);
+  table.FindReaches();
   return table;
 }
 
@@ -109,6 +122,7 @@ TapTable Transpose(const TapTable& table) {
     }
   }
   result.weight_float_ = RoundToFloat(result.weight_);
+  result.FindReaches();
   return result;
 }
 

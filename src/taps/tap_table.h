@@ -52,6 +52,18 @@ class TapTable {
     const std::span<const int32_t> deltas = delta(row);
     return deltas.empty() ? base(row) : base(row) + deltas.back() + 1;
   }
+  // Samples from `begin` up to `end`.
+  struct Reach {
+    int64_t begin;
+    int64_t end;
+  };
+  // Rows in a group.
+  static constexpr int64_t kGroup = 16;
+  // What the rows [group * kGroup, (group + 1) * kGroup) read; an end before the begin where that
+  // is nothing.
+  [[nodiscard]] const Reach& reach(int64_t group) const {
+    return reach_[static_cast<size_t>(group)];
+  }
   [[nodiscard]] int64_t max_taps() const { return max_taps_; }
   [[nodiscard]] int64_t total_taps() const { return static_cast<int64_t>(delta_.size()); }
 
@@ -70,8 +82,11 @@ class TapTable {
     return static_cast<size_t>(offset_[static_cast<size_t>(row) + 1]) - Begin(row);
   }
 
+  void FindReaches();
+
   int64_t columns_ = 0;
   int64_t max_taps_ = 0;
+  std::vector<Reach> reach_;
   std::vector<int64_t> base_;
   std::vector<int64_t> offset_{0};  // rows + 1 places in the arrays below
   std::vector<int32_t> delta_;

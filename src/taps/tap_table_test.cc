@@ -72,6 +72,22 @@ void ExpectFloatWeights(const TapTable& table, int64_t row) {
   }
 }
 
+// Every group's reach holds what its rows read, and no sample more at either end.
+void ExpectReaches(const TapTable& table) {
+  for (int64_t begin = 0; begin < table.rows(); begin += TapTable::kGroup) {
+    int64_t low = table.columns();
+    int64_t high = 0;
+    for (int64_t row = begin; row < std::min(begin + TapTable::kGroup, table.rows()); ++row) {
+      if (table.delta(row).empty()) continue;
+      low = std::min(low, table.base(row));
+      high = std::max(high, table.end(row));
+    }
+    const TapTable::Reach& reach = table.reach(begin / TapTable::kGroup);
+    EXPECT_EQ(reach.begin, low) << "group of row " << begin;
+    EXPECT_EQ(reach.end, high) << "group of row " << begin;
+  }
+}
+
 // What the accessors promise of each other.
 void ExpectWellFormed(const TapTable& table) {
   int64_t total = 0;
@@ -85,6 +101,7 @@ void ExpectWellFormed(const TapTable& table) {
   }
   EXPECT_EQ(table.total_taps(), total);
   EXPECT_EQ(table.max_taps(), widest);
+  ExpectReaches(table);
 }
 
 // The same taps, and weights that sum to one.

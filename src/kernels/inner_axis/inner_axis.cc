@@ -4,9 +4,12 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/inner_axis/inner_axis.cc"
 #include <hwy/foreach_target.h>
+
+#include <span>
 // After foreach_target.h, which wants to come first.
 #include "kernels/convert-inl.h"
-#include "kernels/lookup-inl.h"
+#include "kernels/inner_axis/weights.h"
+#include "kernels/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace opscv::kernels::HWY_NAMESPACE {
@@ -17,230 +20,263 @@ InnerAxisKernel SelectInnerAxisHere(const ElementKey& key) { return SelectInnerA
 
 #else
 
-// How the samples of one tap come to their lanes: from a window of one or two vectors, or one by
-// one.
-enum class Fetch { kOneVector, kTwoVectors, kGather };
-
-// The kernel for one choice of types: a vector holds neighbouring outputs, one tap of each at a
-// time. A row that has no tap left in a step keeps its sum by a mask, so it never meets a sample
-// that is not its own.
+// The kernel for one choice of types. A vector holds one element of several rows: the rows are
+// turned so, a window of columns at a time, summed with one weight for all lanes, and turned back.
+// So every lane has the same taps, however many, and no sample meets a row that does not read it.
 template <typename Types>
 struct InnerAxis {
-  using Real = typename Types::SrcType;
+  using Src = typename Types::SrcType;
   using Dst = typename Types::DstType;
-  using Table = LaneTable<Real>;
+  using Real = Compute<Src>;
   using D = hn::ScalableTag<Real>;
   using V = hn::Vec<D>;
-  using DIndex = hn::RebindToSigned<D>;
-  using TIndex = hn::TFromD<DIndex>;
-  using VIndex = hn::Vec<DIndex>;
   static constexpr D kD{};
+  static constexpr size_t kLanes = hn::MaxLanes(D());
+  static constexpr auto kStep = static_cast<int64_t>(kLanes);
 
-  // Rows that share what is loaded of the table: as many independent sums as hide the latency of a
-  // multiply-add with the lookups in between.
-  static constexpr size_t kRows = 4;
+  // Columns of kVectors * kLanes rows, turned.
+  template <size_t kVectors>
+  struct Window {
+    static constexpr int64_t kRows = kVectors * kLanes;
+    // As many as take half of a first-level cache of 32 KiB.
+    static constexpr int64_t kColumns = 16384 / (kRows * sizeof(Real));
 
-  // Vectors of four lanes hold too little of a window to be worth a lookup, and outputs that lie
-  // apart cost more than their samples.
-  static constexpr bool kLooksUp = HWY_MAX_BYTES >= 32 && Types::kDstUnitStep;
+    HWY_ALIGN Real values[(kColumns + kStep) * kRows];
+    int64_t first;  // the column at values[0]
 
-  // What the taps of one vector of outputs need.
-  struct Lanes {
-    const Table& table;
-    size_t at;        // place of the first lane's first tap
-    size_t min_taps;  // taps that every lane has
-    VIndex count;
-    const Real* row;   // the sample that indices count from, in the first row
-    const Real* last;  // where a window may begin at the latest
-    int64_t row_bytes;
+    [[nodiscard]] HWY_INLINE const Real* At(int64_t column) const {
+      return values + (column - first) * kRows;
+    }
   };
 
-  // The 32-bit indices and counts of the table, as wide as the lanes.
-  static HWY_INLINE VIndex LoadInts(const int32_t* from) {
-    if constexpr (sizeof(Real) == 8) {
-      const hn::Rebind<int32_t, DIndex> d32;
-      return hn::PromoteTo(DIndex(), hn::LoadU(d32, from));
-    } else {
-      return hn::LoadU(DIndex(), from);
-    }
-  }
+  // Elements of a row from `begin` up to `end`.
+  struct Span {
+    int64_t begin;
+    int64_t end;
+  };
 
-  static HWY_INLINE int64_t DstStep(const InnerAxisArgs& args) {
+  static int64_t SrcStep(const InnerAxisArgs& args) {
+    return Types::kSrcUnitStep ? sizeof(Src) : args.src_step_bytes;
+  }
+  static int64_t DstStep(const InnerAxisArgs& args) {
     return Types::kDstUnitStep ? sizeof(Dst) : args.dst_step_bytes;
   }
 
-  // The lowest index of the tap at `place` over a vector of lanes.
-  static HWY_INLINE int32_t StartOf(const Table& table, size_t place) {
-    const int32_t start = table.start[place / kLaneHalf];
-    if (hn::Lanes(kD) <= static_cast<size_t>(kLaneHalf)) return start;
-    return HWY_MIN(start, table.start[place / kLaneHalf + 1]);
-  }
-
-  // The samples of the tap at `place` for every row.
-  template <Fetch kFetch, size_t kCount>
-  static HWY_INLINE void FetchTap(const Lanes& lanes, size_t place, V (&samples)[kCount]) {
-    const VIndex index = LoadInts(lanes.table.index.data() + place);
-    if constexpr (kFetch == Fetch::kGather) {
-      for (size_t r = 0; r < kCount; ++r) {
-        samples[r] = hn::GatherIndex(kD, RowOf(lanes, lanes.row, r), index);
-      }
-    } else {
-      const Real* wanted = lanes.row + StartOf(lanes.table, place);
-      const Real* window = HWY_MIN(wanted, lanes.last);
-      const auto start = static_cast<TIndex>(window - lanes.row);
-      const WindowLookup<D, kFetch == Fetch::kOneVector ? 1 : 2> lookup(
-          hn::Sub(index, hn::Set(DIndex(), start)));
-      for (size_t r = 0; r < kCount; ++r) samples[r] = lookup.From(RowOf(lanes, window, r));
+  // What the groups of outputs read that the output elements [begin, end) lie in, as far as it is
+  // there.
+  static HWY_INLINE Span ReachOf(const InnerAxisArgs& args, int64_t begin, int64_t end) {
+    int64_t low = args.row_end;
+    int64_t high = args.row_origin;
+    const int64_t pixel_end = (end + args.channels - 1) / args.channels;
+    for (int64_t group = begin / args.channels / taps::TapTable::kGroup;
+         group * taps::TapTable::kGroup < pixel_end; ++group) {
+      low = HWY_MIN(low, args.table->reach(group).begin);
+      high = HWY_MAX(high, args.table->reach(group).end);
     }
+    return {HWY_MAX(low, args.row_origin) * args.channels,
+            HWY_MIN(high, args.row_end) * args.channels};
   }
 
-  static HWY_INLINE const Real* RowOf(const Lanes& lanes, const Real* first, size_t row) {
-    return ElementAt<Real>(first, static_cast<int64_t>(row), lanes.row_bytes);
-  }
-
-  // Adds the taps [begin, end) to the sums of kCount rows.
-  template <Fetch kFetch, size_t kCount>
-  static HWY_INLINE void AddTaps(const Lanes& lanes, size_t begin, size_t end, V (&sum)[kCount]) {
-    V samples[kCount];
-    size_t k = begin;
-    for (; k < HWY_MIN(end, lanes.min_taps); ++k) {
-      const size_t place = lanes.at + k * kLaneBlock;
-      FetchTap<kFetch>(lanes, place, samples);
-      const V weight = hn::LoadU(kD, lanes.table.weight.data() + place);
-      for (size_t r = 0; r < kCount; ++r) sum[r] = hn::MulAdd(weight, samples[r], sum[r]);
-    }
-    for (; k < end; ++k) {
-      const size_t place = lanes.at + k * kLaneBlock;
-      FetchTap<kFetch>(lanes, place, samples);
-      const V weight = hn::LoadU(kD, lanes.table.weight.data() + place);
-      const auto has_tap =
-          hn::RebindMask(kD, hn::Gt(lanes.count, hn::Set(DIndex(), static_cast<TIndex>(k))));
-      for (size_t r = 0; r < kCount; ++r) {
-        sum[r] = hn::IfThenElse(has_tap, hn::MulAdd(weight, samples[r], sum[r]), sum[r]);
+  // Turns kLanes columns from x on, of the rows [first_row, first_row + kLanes); rows that are
+  // missing repeat the last one.
+  template <bool kWhole>
+  static HWY_INLINE void TurnSquare(const InnerAxisArgs& args, int64_t x, int64_t first_row,
+                                    V (&v)[kLanes]) {
+    const int64_t step = SrcStep(args);
+    const void* start = ElementAt<Src>(args.row, x - args.row_origin * args.channels, step);
+    for (size_t r = 0; r < kLanes; ++r) {
+      const int64_t row = HWY_MIN(first_row + static_cast<int64_t>(r), args.rows - 1);
+      const Src* from = ElementAt<Src>(start, row, args.row_bytes);
+      if constexpr (kWhole) {
+        v[r] = LoadElements<Types::kSrcUnitStep>(kD, from, step);
+      } else {
+        v[r] = LoadSteps(kD, from, step, static_cast<size_t>(args.row_end * args.channels - x));
       }
     }
+    Transpose(kD, v);
   }
 
-  template <Fetch kFetch, size_t kCount>
-  static HWY_INLINE void SumLanes(const Lanes& lanes, size_t taps, V (&sum)[kCount]) {
-    for (V& v : sum) v = hn::Zero(kD);
-    AddTaps<kFetch>(lanes, 0, HWY_MIN(taps, kSumBlock), sum);
-    if (taps <= kSumBlock) return;
-    BlockTotal<D> total[kCount];
-    for (size_t r = 0; r < kCount; ++r) total[r].Close(kD, sum[r]);
-    for (size_t first = kSumBlock; first < taps; first += kSumBlock) {
-      for (V& v : sum) v = hn::Zero(kD);
-      AddTaps<kFetch>(lanes, first, HWY_MIN(first + kSumBlock, taps), sum);
-      for (size_t r = 0; r < kCount; ++r) total[r].Close(kD, sum[r]);
-    }
-    for (size_t r = 0; r < kCount; ++r) sum[r] = total[r].Value(kD);
+  // The same where a row ends before the square does.
+  static HWY_NOINLINE void TurnLastSquare(const InnerAxisArgs& args, int64_t x, int64_t first_row,
+                                          V (&v)[kLanes]) {
+    TurnSquare<false>(args, x, first_row, v);
   }
 
-  // A block of outputs, whole or the table's last, in kCount rows.
-  template <Fetch kFetch, size_t kCount>
-  static HWY_INLINE void WholeBlock(const InnerAxisArgs& args, const Table& table,
-                                    const LaneBlock& block, int64_t output) {
-    constexpr size_t kWindow = kFetch == Fetch::kTwoVectors ? 2 : 1;
-    const size_t width = hn::Lanes(kD);
-    const Real* first = static_cast<const Real*>(args.row);
-    const auto valid = static_cast<size_t>(HWY_MIN(kLaneBlock, table.rows - output));
-    for (size_t lane = 0; lane < valid; lane += width) {
-      const Lanes lanes{table,
-                        static_cast<size_t>(block.first) + lane,
-                        static_cast<size_t>(block.min_taps),
-                        LoadInts(table.count.data() + static_cast<size_t>(output) + lane),
-                        first + (block.base - args.row_origin),
-                        first + (args.row_end - args.row_origin) - kWindow * width,
-                        args.row_bytes};
-      V sum[kCount];
-      SumLanes<kFetch>(lanes, static_cast<size_t>(block.max_taps), sum);
-      const int64_t x = output - args.begin + static_cast<int64_t>(lane);
-      for (size_t r = 0; r < kCount; ++r) {
-        char* row = static_cast<char*>(args.dst) + static_cast<int64_t>(r) * args.dst_row_bytes;
-        Dst* to = ElementAt<Dst>(row, x, DstStep(args));
-        const V value = hn::Add(sum[r], hn::Zero(kD));
-        if (lane + width <= valid) {
-          StoreElements<Types::kDstUnitStep>(value, kD, to, args.dst_step_bytes);
+  template <size_t kVectors>
+  static HWY_INLINE void Turn(const InnerAxisArgs& args, const Span& span,
+                              Window<kVectors>& window) {
+    const int64_t readable = args.row_end * args.channels;
+    window.first = span.begin;
+    for (int64_t x = span.begin; x < span.end; x += kStep) {
+      Real* to = window.values + (x - span.begin) * window.kRows;
+      for (size_t i = 0; i < kVectors; ++i) {
+        V v[kLanes];
+        const int64_t first_row = static_cast<int64_t>(i) * kStep;
+        if (x + kStep <= readable) {
+          TurnSquare<true>(args, x, first_row, v);
         } else {
-          StoreSteps(value, kD, to, DstStep(args), valid - lane);
+          TurnLastSquare(args, x, first_row, v);
+        }
+        for (size_t r = 0; r < kLanes; ++r) {
+          hn::Store(v[r], kD, to + static_cast<int64_t>(r) * window.kRows + first_row);
         }
       }
     }
   }
 
-  // One output alone: of blocks cut by `begin` or `end`, or with rows too long for lanes. One-lane
-  // vectors round as the wide ones do, with FMA or without.
-  static HWY_INLINE void One(const InnerAxisArgs& args, const Table& table, const LaneBlock& block,
-                             int64_t output) {
-    const Real* row = static_cast<const Real*>(args.row) + (block.base - args.row_origin);
-    const auto place = static_cast<size_t>(table.place[static_cast<size_t>(output)]);
-    const auto taps = static_cast<size_t>(table.count[static_cast<size_t>(output)]);
-    const size_t stride = block.interleaved ? kLaneBlock : 1;
-    const hn::CappedTag<Real, 1> d1;
-    double total = 0.0;
-    for (size_t first = 0; first < taps; first += kSumBlock) {
-      auto sum = hn::Zero(d1);
-      for (size_t k = first; k < HWY_MIN(first + kSumBlock, taps); ++k) {
-        const size_t at = place + k * stride;
-        sum = hn::MulAdd(hn::Set(d1, table.weight[at]), hn::Set(d1, row[table.index[at]]), sum);
+  // Adds taps [begin, end) of output o to the sums; `column` is where the element that deltas count
+  // from stands in a window, or would.
+  template <size_t kVectors>
+  static HWY_INLINE void AddTaps(const InnerAxisArgs& args, int64_t o, size_t begin, size_t end,
+                                 const Real* column, V (&sum)[kVectors]) {
+    const int32_t* delta = args.table->delta(o).data();
+    const Real* weight = WeightsOf<Real>(*args.table, o);
+    const int64_t pixel = args.channels * Window<kVectors>::kRows;
+    for (size_t k = begin; k < end; ++k) {
+      const V w = hn::Set(kD, weight[k]);
+      const Real* from = column + delta[k] * pixel;
+      for (size_t i = 0; i < kVectors; ++i) {
+        sum[i] = hn::MulAdd(w, hn::Load(kD, from + i * kLanes), sum[i]);
       }
-      total += static_cast<double>(hn::GetLane(sum));
     }
-    const Real value = static_cast<Real>(total) + Real{0};
-    ::opscv::kernels::Narrow(value, ElementAt<Dst>(args.dst, output - args.begin, DstStep(args)));
   }
 
-  // All outputs of kCount rows.
-  template <Fetch kFetch, size_t kCount>
-  static HWY_NOINLINE void Rows(const InnerAxisArgs& args) {
-    const auto& table = *static_cast<const Table*>(args.table);
-    int64_t o = args.begin;
-    while (o < args.end) {
-      const LaneBlock& block = table.blocks[static_cast<size_t>(o / kLaneBlock)];
-      const int64_t block_end = HWY_MIN((o / kLaneBlock + 1) * kLaneBlock, table.rows);
-      if (block.interleaved && o % kLaneBlock == 0 && block_end <= args.end) {
-        WholeBlock<kFetch, kCount>(args, table, block, o);
-        o = block_end;
+  // The sums of output o, channel c, all of whose taps stand in the window.
+  template <size_t kVectors>
+  static HWY_INLINE void SumTaps(const InnerAxisArgs& args, int64_t o, int64_t c,
+                                 const Window<kVectors>& window, V (&sum)[kVectors]) {
+    const size_t taps = args.table->delta(o).size();
+    for (V& v : sum) v = hn::Zero(kD);
+    if (taps == 0) return;
+    const Real* column = window.At(args.table->base(o) * args.channels + c);
+    if (taps <= kSumBlock) return AddTaps(args, o, 0, taps, column, sum);
+    BlockTotal<D> total[kVectors];
+    for (size_t k = 0; k < taps; k += kSumBlock) {
+      for (V& v : sum) v = hn::Zero(kD);
+      AddTaps(args, o, k, HWY_MIN(k + kSumBlock, taps), column, sum);
+      for (size_t i = 0; i < kVectors; ++i) total[i].Close(kD, sum[i]);
+    }
+    for (size_t i = 0; i < kVectors; ++i) sum[i] = total[i].Value(kD);
+  }
+
+  // The same where no window holds them all: it is filled again and again.
+  template <size_t kVectors>
+  static HWY_NOINLINE void SumManyTaps(const InnerAxisArgs& args, int64_t o, int64_t c,
+                                       Window<kVectors>& window, V (&sum)[kVectors]) {
+    const std::span<const int32_t> delta = args.table->delta(o);
+    const int64_t base = args.table->base(o);
+    BlockTotal<D> total[kVectors];
+    for (size_t k = 0; k < delta.size();) {
+      if (k % kSumBlock == 0) {
+        for (V& v : sum) v = hn::Zero(kD);
+      }
+      const size_t block_end = HWY_MIN((k / kSumBlock + 1) * kSumBlock, delta.size());
+      size_t end = k + 1;
+      while (end < block_end && (delta[end] + 1 - delta[k]) * args.channels <= window.kColumns) {
+        ++end;
+      }
+      Turn(args, {(base + delta[k]) * args.channels, (base + delta[end - 1] + 1) * args.channels},
+           window);
+      AddTaps(args, o, k, end, window.At(base * args.channels + c), sum);
+      k = end;
+      if (k < block_end) continue;
+      for (size_t i = 0; i < kVectors; ++i) total[i].Close(kD, sum[i]);
+    }
+    for (size_t i = 0; i < kVectors; ++i) sum[i] = total[i].Value(kD);
+  }
+
+  // Stores kLanes output elements from `at` on, columns of the rows from first_row on; those from
+  // `end` on do not exist.
+  static HWY_INLINE void StoreSquare(const InnerAxisArgs& args, int64_t at, int64_t end,
+                                     int64_t first_row, V (&v)[kLanes]) {
+    Transpose(kD, v);
+    char* start = reinterpret_cast<char*>(
+        ElementAt<Dst>(args.dst, at - args.begin * args.channels, DstStep(args)));
+    const int64_t rows = HWY_MIN(args.rows - first_row, kStep);
+    for (int64_t r = 0; r < rows; ++r) {
+      Dst* to = ElementAt<Dst>(start, first_row + r, args.dst_row_bytes);
+      if (at + kStep <= end) {
+        StoreElements<Types::kDstUnitStep>(v[r], kD, to, args.dst_step_bytes);
       } else {
-        for (size_t r = 0; r < kCount; ++r) One(Shifted(args, r), table, block, o);
+        StoreSteps(v[r], kD, to, DstStep(args), static_cast<size_t>(end - at));
+      }
+    }
+  }
+
+  // kLanes output elements from `at` on; kMany: a window does not hold what they read.
+  template <bool kMany, size_t kVectors>
+  static HWY_INLINE void Outputs(const InnerAxisArgs& args, int64_t at, int64_t end,
+                                 Window<kVectors>& window) {
+    V square[kVectors][kLanes];
+    int64_t o = at / args.channels;
+    int64_t c = at % args.channels;
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      V sum[kVectors];
+      if (at + static_cast<int64_t>(lane) >= end) {
+        for (V& v : sum) v = hn::Zero(kD);
+      } else if constexpr (kMany) {
+        SumManyTaps(args, o, c, window, sum);
+      } else {
+        SumTaps(args, o, c, window, sum);
+      }
+      for (size_t i = 0; i < kVectors; ++i) square[i][lane] = hn::Add(sum[i], hn::Zero(kD));
+      if (++c == args.channels) {
+        c = 0;
         ++o;
       }
     }
+    for (size_t i = 0; i < kVectors; ++i) {
+      const int64_t first_row = static_cast<int64_t>(i) * kStep;
+      if (first_row < args.rows) StoreSquare(args, at, end, first_row, square[i]);
+    }
   }
 
-  // The same call from its r-th row on.
-  static HWY_INLINE InnerAxisArgs Shifted(const InnerAxisArgs& args, size_t r) {
-    InnerAxisArgs rest = args;
-    rest.row = static_cast<const char*>(args.row) + static_cast<int64_t>(r) * args.row_bytes;
-    rest.dst = static_cast<char*>(args.dst) + static_cast<int64_t>(r) * args.dst_row_bytes;
-    return rest;
-  }
-
-  template <Fetch kFetch>
-  static HWY_INLINE void AllRows(const InnerAxisArgs& args) {
-    size_t r = 0;
-    const auto rows = static_cast<size_t>(args.rows);
-    for (; r + kRows <= rows; r += kRows) Rows<kFetch, kRows>(Shifted(args, r));
-    for (; r < rows; ++r) Rows<kFetch, 1>(Shifted(args, r));
+  // All outputs of at most kVectors * kLanes rows.
+  template <size_t kVectors>
+  static HWY_NOINLINE void Rows(const InnerAxisArgs& args) {
+    Window<kVectors> window;
+    const int64_t end = args.end * args.channels;
+    const int64_t group = taps::TapTable::kGroup * args.channels;
+    int64_t at = args.begin * args.channels;
+    while (at < end) {
+      int64_t stop = at + kStep;
+      Span span = ReachOf(args, at, HWY_MIN(stop, end));
+      if (span.end - span.begin > window.kColumns) {
+        Outputs<true>(args, at, end, window);
+        at = stop;
+        continue;
+      }
+      // As many whole vectors of outputs, a group more each time, as the window suffices for.
+      while (stop < end) {
+        const int64_t next = stop + group;
+        const Span more = ReachOf(args, at, HWY_MIN(next, end));
+        if (more.end - more.begin > window.kColumns) break;
+        span = more;
+        stop = next;
+      }
+      Turn(args, span, window);
+      for (; at < HWY_MIN(stop, end); at += kStep) Outputs<false>(args, at, end, window);
+    }
   }
 
   static void Run(const InnerAxisArgs& args) noexcept {
-    if constexpr (kLooksUp) {
-      const auto& table = *static_cast<const Table*>(args.table);
-      const auto width = static_cast<int64_t>(hn::Lanes(kD));
-      const int64_t window = width <= kLaneHalf ? table.half_window : table.block_window;
-      const int64_t samples = args.row_end - args.row_origin;
-      if (window <= width && samples >= width) return AllRows<Fetch::kOneVector>(args);
-      if (window <= 2 * width && samples >= 2 * width) return AllRows<Fetch::kTwoVectors>(args);
-    }
-    for (int64_t r = 0; r < args.rows; ++r) {
-      Rows<Fetch::kGather, 1>(Shifted(args, static_cast<size_t>(r)));
+    constexpr size_t kVectors = HWY_MAX(size_t{1}, 16 / kLanes);
+    InnerAxisArgs rest = args;
+    for (int64_t r = 0; r < args.rows; r += static_cast<int64_t>(kVectors) * kStep) {
+      rest.rows = args.rows - r;
+      rest.row = static_cast<const char*>(args.row) + r * args.row_bytes;
+      rest.dst = static_cast<char*>(args.dst) + r * args.dst_row_bytes;
+      if (kVectors > 1 && rest.rows <= static_cast<int64_t>(kVectors / 2) * kStep) {
+        Rows<HWY_MAX(size_t{1}, kVectors / 2)>(rest);
+      } else {
+        Rows<kVectors>(rest);
+      }
     }
   }
 };
 
 InnerAxisKernel SelectInnerAxisHere(const ElementKey& key) {
-  return VisitFromCompute(
+  return VisitElements(
       key, [](auto types) -> InnerAxisKernel { return &InnerAxis<decltype(types)>::Run; });
 }
 

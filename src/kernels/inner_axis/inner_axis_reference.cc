@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "kernels/inner_axis/inner_axis.h"
+#include "kernels/inner_axis/weights.h"
 #include "kernels/sum_reference.h"
 
 namespace opscv::kernels {
@@ -9,22 +10,24 @@ namespace {
 
 template <typename Types>
 void OneRow(const InnerAxisArgs& args) noexcept {
-  using Real = typename Types::SrcType;
+  using Src = typename Types::SrcType;
   using Dst = typename Types::DstType;
-  const auto& table = *static_cast<const LaneTable<Real>*>(args.table);
+  using Real = Compute<Src>;
+  const taps::TapTable& table = *args.table;
+  const int64_t src_step = Types::kSrcUnitStep ? sizeof(Src) : args.src_step_bytes;
   const int64_t dst_step = Types::kDstUnitStep ? sizeof(Dst) : args.dst_step_bytes;
   for (int64_t o = args.begin; o < args.end; ++o) {
-    const LaneBlock& block = table.blocks[static_cast<size_t>(o / kLaneBlock)];
-    const Real* row = static_cast<const Real*>(args.row) + (block.base - args.row_origin);
-    const int64_t place = table.place[static_cast<size_t>(o)];
-    const size_t stride = block.interleaved ? kLaneBlock : 1;
-    const int32_t* index = table.index.data() + place;
-    const Real* weight = table.weight.data() + place;
-    const auto taps = static_cast<size_t>(table.count[static_cast<size_t>(o)]);
-    const Real sum = SumInBlocks<Real>(taps, Real{0}, [&](Real total, size_t k) {
-      return std::fma(weight[k * stride], row[index[k * stride]], total);
-    });
-    Narrow(sum + Real{0}, ElementAt<Dst>(args.dst, o - args.begin, dst_step));
+    const int32_t* delta = table.delta(o).data();
+    const Real* weight = WeightsOf<Real>(table, o);
+    for (int64_t c = 0; c < args.channels; ++c) {
+      const Real sum = SumInBlocks<Real>(table.delta(o).size(), Real{0}, [&](Real total, size_t k) {
+        const int64_t pixel = table.base(o) + delta[k] - args.row_origin;
+        const Src* x = ElementAt<Src>(args.row, pixel * args.channels + c, src_step);
+        return std::fma(weight[k], static_cast<Real>(Widen(*x)), total);
+      });
+      const int64_t place = (o - args.begin) * args.channels + c;
+      Narrow(sum + Real{0}, ElementAt<Dst>(args.dst, place, dst_step));
+    }
   }
 }
 
@@ -41,7 +44,7 @@ void InnerAxisReference(const InnerAxisArgs& args) noexcept {
 }  // namespace
 
 InnerAxisKernel SelectInnerAxisReference(const ElementKey& key) {
-  return VisitFromCompute(
+  return VisitElements(
       key, [](auto types) -> InnerAxisKernel { return &InnerAxisReference<decltype(types)>; });
 }
 
