@@ -67,13 +67,15 @@ HWY_INLINE hn::Vec<D> LoadWide(D df, const Float16* from) {
 #endif
 }
 
+// The elements of a vector as they are stored, in the type that `to` points to.
 template <class D>
-HWY_INLINE void StoreNarrow(hn::Vec<D> v, D d, hn::TFromD<D>* to) {
-  hn::StoreU(v, d, to);
+HWY_INLINE hn::Vec<D> NarrowTo(hn::Vec<D> v, D /*d*/, const hn::TFromD<D>* /*to*/) {
+  return v;
 }
 
 template <class D>
-HWY_INLINE void StoreNarrow(hn::Vec<D> v, D /*df*/, BFloat16* to) {
+HWY_INLINE hn::Vec<hn::Rebind<uint16_t, D>> NarrowTo(hn::Vec<D> v, D /*df*/,
+                                                     const BFloat16* /*to*/) {
   const hn::RebindToUnsigned<D> du;
   const hn::RebindToSigned<D> di;
   const hn::Rebind<uint16_t, D> du16;
@@ -83,20 +85,20 @@ HWY_INLINE void StoreNarrow(hn::Vec<D> v, D /*df*/, BFloat16* to) {
   const auto rounded = hn::ShiftRight<16>(hn::Add(hn::Add(bits, hn::Set(du, 0x7FFFu)), odd));
   const auto quiet = hn::Or(high, hn::Set(du, 0x40u));
   const auto is_nan = hn::RebindMask(du, hn::IsNaN(v));
-  const auto narrow = hn::BitCast(di, hn::IfThenElse(is_nan, quiet, rounded));
-  hn::StoreU(hn::DemoteTo(du16, narrow), du16, reinterpret_cast<uint16_t*>(to));
+  return hn::DemoteTo(du16, hn::BitCast(di, hn::IfThenElse(is_nan, quiet, rounded)));
 }
 
 template <class D>
-HWY_INLINE void StoreNarrow(hn::Vec<D> v, [[maybe_unused]] D df, Float16* to) {
+HWY_INLINE hn::Vec<hn::Rebind<uint16_t, D>> NarrowTo(hn::Vec<D> v, [[maybe_unused]] D df,
+                                                     const Float16* /*to*/) {
+  const hn::Rebind<uint16_t, D> du16;
 #if OPSCV_HAVE_F16C
   const hn::Rebind<hwy::float16_t, D> dh;
-  hn::StoreU(hn::DemoteTo(dh, v), dh, reinterpret_cast<hwy::float16_t*>(to));
+  return hn::BitCast(du16, hn::DemoteTo(dh, v));
 #else
   // The steps of ToFloat16 in base/half.h.
   const hn::RebindToUnsigned<D> du;
   const hn::RebindToSigned<D> di;
-  const hn::Rebind<uint16_t, D> du16;
   const auto bits = hn::BitCast(du, v);
   const auto sign = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 0x8000u));
   const auto magnitude = hn::And(bits, hn::Set(du, 0x7FFFFFFFu));
@@ -111,9 +113,30 @@ HWY_INLINE void StoreNarrow(hn::Vec<D> v, [[maybe_unused]] D df, Float16* to) {
   auto half = hn::IfThenElse(hn::Lt(magnitude, hn::Set(du, 0x38800000u)), subnormal, normal);
   half = hn::IfThenElse(hn::Gt(magnitude, hn::Set(du, 0x477FEFFFu)), hn::Set(du, 0x7C00u), half);
   half = hn::IfThenElse(hn::Gt(magnitude, hn::Set(du, 0x7F800000u)), nan, half);
-  const auto narrow = hn::BitCast(di, hn::Or(sign, half));
-  hn::StoreU(hn::DemoteTo(du16, narrow), du16, reinterpret_cast<uint16_t*>(to));
+  return hn::DemoteTo(du16, hn::BitCast(di, hn::Or(sign, half)));
 #endif
+}
+
+// The type in which vectors of elements of type T are stored.
+template <typename T>
+using Stored = std::conditional_t<sizeof(T) == 2, uint16_t, T>;
+
+template <typename T, class D>
+HWY_INLINE void StoreNarrow(hn::Vec<D> v, D d, T* to) {
+  const hn::Rebind<Stored<T>, D> stored;
+  hn::StoreU(NarrowTo(v, d, to), stored, reinterpret_cast<Stored<T>*>(to));
+}
+
+// The same past the caches; `to` is a multiple of the vector's bytes.
+template <typename T, class D>
+HWY_INLINE void StreamNarrow(hn::Vec<D> v, D d, T* to) {
+  const hn::Rebind<Stored<T>, D> stored;
+  // Highway streams 16 bytes at least, whatever the vector.
+  if constexpr (hn::MaxLanes(stored) * sizeof(T) >= 16) {
+    hn::Stream(NarrowTo(v, d, to), stored, reinterpret_cast<Stored<T>*>(to));
+  } else {
+    StoreNarrow(v, d, to);
+  }
 }
 
 // The first `count` lanes from elements `step_bytes` apart, zeros in the rest; touches nothing

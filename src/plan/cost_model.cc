@@ -29,7 +29,19 @@ constexpr int64_t kTileMultiple = 16;
 // many channels there are.
 constexpr int64_t kMaxGroupChannels = 1024;
 
+// An output larger than this does not stay in the caches until someone reads it: half of a common
+// third-level cache of 32 MiB. Storing past them saves the read of every line before it is written
+// (10 to 20 % of the gradient of 512 x 512 images on AMD Zen 3).
+constexpr double kStreamBytes = 16.0 * 1024 * 1024;
+
+// Rows of a few cache lines gain nothing: on AMD Zen 3, rows of two lines took 20 % longer.
+constexpr int64_t kStreamRowBytes = 512;
+
 }  // namespace
+
+bool StreamsRows(double output_bytes, int64_t row_bytes) {
+  return output_bytes > kStreamBytes && row_bytes >= kStreamRowBytes;
+}
 
 int64_t GroupChannels(int64_t channels) { return std::min(channels, kMaxGroupChannels); }
 

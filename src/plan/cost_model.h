@@ -24,6 +24,10 @@ inline constexpr int64_t kMaxWovenChannels = 8;
 // Whether the pass along H comes before the one along W, where both are needed.
 [[nodiscard]] bool RowsFirst(const taps::TapTable& h, const taps::TapTable& w);
 
+// Whether the rows of an output of that many bytes are stored past the caches, a row of
+// `row_bytes` at a time.
+[[nodiscard]] bool StreamsRows(double output_bytes, int64_t row_bytes);
+
 // Pixels of output a block takes along W, where every pixel costs `scratch_bytes` of scratch: all
 // of them if they fit the cache share of one thread.
 [[nodiscard]] int64_t TilePixels(int64_t pixels, int64_t channels, int64_t scratch_bytes);

@@ -54,6 +54,12 @@ TEST(RowsFirst, TakesTheCheaperOrder) {
   EXPECT_FALSE(RowsFirst(Gradient(100, 101), Gradient(8, 400)));
 }
 
+TEST(StreamsRows, OnlyLongRowsOfLargeOutputs) {
+  EXPECT_TRUE(StreamsRows(0x1p28, 4096));
+  EXPECT_FALSE(StreamsRows(0x1p20, 4096));
+  EXPECT_FALSE(StreamsRows(0x1p28, 64));
+}
+
 TEST(TilePixels, IsAllPixelsWhereTheyFit) {
   EXPECT_EQ(TilePixels(1000, 1, 0), 1000);
   EXPECT_EQ(TilePixels(1000, 1, 8), 1000);

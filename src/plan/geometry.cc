@@ -16,6 +16,12 @@ bool HasChannelGroups(const ResampleSpec& spec) {
   return spec.input.shape[kC] > 1 && channels_touch(spec.input) && channels_touch(spec.output);
 }
 
+double ElementCount(const Coords& shape) {
+  double count = 1.0;
+  for (const int64_t extent : shape) count *= static_cast<double>(extent);
+  return count;
+}
+
 BlockGrid::BlockGrid(const Box5& box, const BlockShape& shape, bool groups)
     : box_(box),
       shape_(shape),

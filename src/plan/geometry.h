@@ -14,6 +14,9 @@ namespace opscv::plan {
 // tensors, groups of channels that kernels handle as neighbours.
 [[nodiscard]] bool HasChannelGroups(const ResampleSpec& spec);
 
+// How many elements, in a type that no number of them overflows.
+[[nodiscard]] double ElementCount(const Coords& shape);
+
 // Block sizes: how many planes (n, c), rows (d, h) and pixels of an output one block covers, and
 // how many channels its pixels have where they are groups. Blocks of fewer channels than there are
 // cover one plane.

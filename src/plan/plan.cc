@@ -70,12 +70,6 @@ Coords Extents(const Box5& box) {
   return extents;
 }
 
-double ElementCount(const Coords& shape) {
-  double count = 1.0;
-  for (const int64_t extent : shape) count *= static_cast<double>(extent);
-  return count;
-}
-
 }  // namespace
 
 Plan::Plan(const ResampleSpec& spec, std::unique_ptr<const Program> program)

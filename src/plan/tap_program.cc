@@ -145,6 +145,7 @@ class TapProgram final : public Program {
   kernels::OuterAxisKernel along_h_ = nullptr;
   kernels::OuterAxisKernel along_w_groups_ = nullptr;
   kernels::InnerAxisKernel along_w_ = nullptr;
+  bool streams_ = false;     // the pass along H is the last and stores past the caches
   int64_t h_src_bytes_ = 0;  // element sizes of what the passes read and write
   int64_t h_dst_bytes_ = 0;
   int64_t w_src_bytes_ = 0;
@@ -211,6 +212,9 @@ void TapProgram::ChooseKernels() {
   h_dst_bytes_ = bytes(h_writes_tensor);
   w_src_bytes_ = bytes(w_reads_tensor);
   w_dst_bytes_ = bytes(w_writes_tensor);
+  streams_ = h_ && h_writes_tensor &&
+             StreamsRows(ElementCount(spec_.output.shape) * static_cast<double>(element_bytes_),
+                         blocks_.pixels * channels_ * element_bytes_);
   if (h_) {
     along_h_ = kernels::SelectOuterAxis({.src = h_reads_tensor ? spec_.dtype : real,
                                          .dst = h_writes_tensor ? spec_.dtype : real,
@@ -295,7 +299,8 @@ void TapProgram::AlongH(int64_t row, const SourceLine& src, int64_t row_bytes, c
                                    .taps = h_->delta(row).size(),
                                    .dst = nullptr,
                                    .dst_step_bytes = 0,
-                                   .n = 0},
+                                   .n = 0,
+                                   .stream = streams_},
             h_src_bytes_, h_dst_bytes_, src, dst, size);
 }
 
@@ -393,6 +398,7 @@ void TapProgram::RunBlock(const BlockRun& run) const noexcept {
   for (int64_t plane = run.block.plane_begin; plane < run.block.plane_end; ++plane) {
     RunPlane(run, plane, p);
   }
+  if (streams_) kernels::FinishStores();
 }
 
 std::vector<Pass> TapProgram::Passes() const {

@@ -58,11 +58,12 @@ bool IsIdentity(const Axis& axis) {
   return axis.in == axis.out && !scaled;
 }
 
-void TapTable::FindReaches() {
+void TapTable::Measure() {
   for (int64_t begin = 0; begin < rows(); begin += kGroup) {
     Reach reach{columns_, 0};
     for (int64_t row = begin; row < std::min(begin + kGroup, rows()); ++row) {
       if (Count(row) == 0) continue;
+      dense_ = dense_ && end(row) - base(row) == static_cast<int64_t>(Count(row));
       reach.begin = std::min(reach.begin, base(row));
       reach.end = std::max(reach.end, end(row));
     }
@@ -88,7 +89,7 @@ TapTable BuildTaps(const Axis& axis, Filter filter) {
     table.offset_.push_back(total);
   }
   table.weight_float_ = RoundToFloat(table.weight_);
-  table.FindReaches();
+  table.Measure();
   return table;
 }
 
@@ -122,7 +123,7 @@ TapTable Transpose(const TapTable& table) {
     }
   }
   result.weight_float_ = RoundToFloat(result.weight_);
-  result.FindReaches();
+  result.Measure();
   return result;
 }
 

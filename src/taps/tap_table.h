@@ -47,6 +47,12 @@ class TapTable {
   [[nodiscard]] std::span<const float> weight_float(int64_t row) const {
     return std::span(weight_float_).subspan(Begin(row), Count(row));
   }
+  // Whether the taps of every row are neighbours: delta(row)[k] is k.
+  [[nodiscard]] bool dense() const { return dense_; }
+  // The base of every row, and where its taps begin in the arrays that delta(0) and weight(0) are
+  // the first of: rows + 1 places.
+  [[nodiscard]] const int64_t* bases() const { return base_.data(); }
+  [[nodiscard]] const int64_t* places() const { return offset_.data(); }
   // One past the last sample that the row reads; base(row) for an empty row.
   [[nodiscard]] int64_t end(int64_t row) const {
     const std::span<const int32_t> deltas = delta(row);
@@ -82,10 +88,11 @@ class TapTable {
     return static_cast<size_t>(offset_[static_cast<size_t>(row) + 1]) - Begin(row);
   }
 
-  void FindReaches();
+  void Measure();  // sets dense_ and reach_
 
   int64_t columns_ = 0;
   int64_t max_taps_ = 0;
+  bool dense_ = true;
   std::vector<Reach> reach_;
   std::vector<int64_t> base_;
   std::vector<int64_t> offset_{0};  // rows + 1 places in the arrays below

@@ -57,6 +57,15 @@ TEST(LongAxes, BicubicAlongH) {
   ExpectAccurate(Image("UpsampleBicubic2dAAGrad", 3, 2, kMillion, 2), 36);
 }
 
+// Rows of outputs of more than 16 MiB are stored past the caches.
+TEST(LargeOutputs, BicubicGradient) {
+  Problem problem = Image("UpsampleBicubic2dAAGrad", 1500, 3000, 700, 1300);
+  ExpectAccurate(problem, 41);
+  problem.dtype = DType::kBFloat16;
+  problem.in = {3000, 3008};
+  ExpectAccurate(problem, 42);
+}
+
 TEST(LongAxes, NearestInEveryRule) {
   for (const IndexRule rule : {IndexRule::kAscend, IndexRule::kTorchCpu, IndexRule::kExact}) {
     Problem wide = Volume("UpsampleNearestExact3dGrad", {1, 1, 1000000}, {1, 1, kMillion});

@@ -49,6 +49,33 @@ struct InnerAxis {
     }
   };
 
+  // A table's arrays, and how far apart in a window two neighbouring pixels of a row are. A local
+  // copy, since the compiler must assume that stores change whatever is reached by reference.
+  // kPlain: pixels of one channel, taps without gaps.
+  template <bool kPlain, size_t kVectors>
+  struct Taps {
+    const int64_t* base;
+    const int64_t* place;
+    const int32_t* delta;
+    const Real* weight;
+    int64_t channels;
+
+    HWY_INLINE explicit Taps(const InnerAxisArgs& args)
+        : base(args.table->bases()),
+          place(args.table->places()),
+          delta(args.table->delta(0).data()),
+          weight(WeightsOf<Real>(*args.table, 0)),
+          channels(args.channels) {}
+    // The element of the k-th tap, where k counts over all rows, from row o's base on.
+    [[nodiscard]] HWY_INLINE int64_t Element(int64_t o, int64_t k) const {
+      return kPlain ? k - place[o] : delta[k] * channels;
+    }
+    // Of channel c of the sample that row o begins with.
+    [[nodiscard]] HWY_INLINE int64_t First(int64_t o, int64_t c) const {
+      return kPlain ? base[o] : base[o] * channels + c;
+    }
+  };
+
   // Elements of a row from `begin` up to `end`.
   struct Span {
     int64_t begin;
@@ -124,17 +151,14 @@ struct InnerAxis {
     }
   }
 
-  // Adds taps [begin, end) of output o to the sums; `column` is where the element that deltas count
-  // from stands in a window, or would.
-  template <size_t kVectors>
-  static HWY_INLINE void AddTaps(const InnerAxisArgs& args, int64_t o, size_t begin, size_t end,
-                                 const Real* column, V (&sum)[kVectors]) {
-    const int32_t* delta = args.table->delta(o).data();
-    const Real* weight = WeightsOf<Real>(*args.table, o);
-    const int64_t pixel = args.channels * Window<kVectors>::kRows;
-    for (size_t k = begin; k < end; ++k) {
-      const V w = hn::Set(kD, weight[k]);
-      const Real* from = column + delta[k] * pixel;
+  // Adds taps [begin, end), counted over all rows, of output o to the sums; `column` is where the
+  // element that deltas count from stands in a window, or would.
+  template <bool kPlain, size_t kVectors>
+  static HWY_INLINE void AddTaps(const Taps<kPlain, kVectors>& taps, int64_t o, int64_t begin,
+                                 int64_t end, const Real* column, V (&sum)[kVectors]) {
+    for (int64_t k = begin; k < end; ++k) {
+      const V w = hn::Set(kD, taps.weight[k]);
+      const Real* from = column + taps.Element(o, k) * Window<kVectors>::kRows;
       for (size_t i = 0; i < kVectors; ++i) {
         sum[i] = hn::MulAdd(w, hn::Load(kD, from + i * kLanes), sum[i]);
       }
@@ -142,18 +166,20 @@ struct InnerAxis {
   }
 
   // The sums of output o, channel c, all of whose taps stand in the window.
-  template <size_t kVectors>
-  static HWY_INLINE void SumTaps(const InnerAxisArgs& args, int64_t o, int64_t c,
+  template <bool kPlain, size_t kVectors>
+  static HWY_INLINE void SumTaps(const Taps<kPlain, kVectors>& taps, int64_t o, int64_t c,
                                  const Window<kVectors>& window, V (&sum)[kVectors]) {
-    const size_t taps = args.table->delta(o).size();
+    constexpr auto kBlock = static_cast<int64_t>(kSumBlock);
+    const int64_t begin = taps.place[o];
+    const int64_t end = taps.place[o + 1];
     for (V& v : sum) v = hn::Zero(kD);
-    if (taps == 0) return;
-    const Real* column = window.At(args.table->base(o) * args.channels + c);
-    if (taps <= kSumBlock) return AddTaps(args, o, 0, taps, column, sum);
+    if (begin == end) return;
+    const Real* column = window.At(taps.First(o, c));
+    if (end - begin <= kBlock) return AddTaps(taps, o, begin, end, column, sum);
     BlockTotal<D> total[kVectors];
-    for (size_t k = 0; k < taps; k += kSumBlock) {
+    for (int64_t k = begin; k < end; k += kBlock) {
       for (V& v : sum) v = hn::Zero(kD);
-      AddTaps(args, o, k, HWY_MIN(k + kSumBlock, taps), column, sum);
+      AddTaps(taps, o, k, HWY_MIN(k + kBlock, end), column, sum);
       for (size_t i = 0; i < kVectors; ++i) total[i].Close(kD, sum[i]);
     }
     for (size_t i = 0; i < kVectors; ++i) sum[i] = total[i].Value(kD);
@@ -163,8 +189,9 @@ struct InnerAxis {
   template <size_t kVectors>
   static HWY_NOINLINE void SumManyTaps(const InnerAxisArgs& args, int64_t o, int64_t c,
                                        Window<kVectors>& window, V (&sum)[kVectors]) {
+    const Taps<false, kVectors> taps(args);
     const std::span<const int32_t> delta = args.table->delta(o);
-    const int64_t base = args.table->base(o);
+    const int64_t base = taps.base[o];
     BlockTotal<D> total[kVectors];
     for (size_t k = 0; k < delta.size();) {
       if (k % kSumBlock == 0) {
@@ -177,7 +204,8 @@ struct InnerAxis {
       }
       Turn(args, {(base + delta[k]) * args.channels, (base + delta[end - 1] + 1) * args.channels},
            window);
-      AddTaps(args, o, k, end, window.At(base * args.channels + c), sum);
+      AddTaps(taps, o, taps.place[o] + static_cast<int64_t>(k),
+              taps.place[o] + static_cast<int64_t>(end), window.At(taps.First(o, c)), sum);
       k = end;
       if (k < block_end) continue;
       for (size_t i = 0; i < kVectors; ++i) total[i].Close(kD, sum[i]);
@@ -185,31 +213,38 @@ struct InnerAxis {
     for (size_t i = 0; i < kVectors; ++i) sum[i] = total[i].Value(kD);
   }
 
-  // Stores kLanes output elements from `at` on, columns of the rows from first_row on; those from
-  // `end` on do not exist.
-  static HWY_INLINE void StoreSquare(const InnerAxisArgs& args, int64_t at, int64_t end,
-                                     int64_t first_row, V (&v)[kLanes]) {
-    Transpose(kD, v);
-    char* start = reinterpret_cast<char*>(
-        ElementAt<Dst>(args.dst, at - args.begin * args.channels, DstStep(args)));
+  // Stores kLanes output elements from `at` on, columns of kLanes rows from first_row on.
+  static HWY_INLINE void StoreSquare(const InnerAxisArgs& args, int64_t at, int64_t first_row,
+                                     V (&v)[kLanes]) {
+    const int64_t row_bytes = args.dst_row_bytes;
+    const void* start = ElementAt<Dst>(args.dst, at - args.begin * args.channels, DstStep(args));
+    char* row = const_cast<char*>(static_cast<const char*>(start)) + first_row * row_bytes;
+    for (size_t r = 0; r < kLanes; ++r) {
+      StoreElements<Types::kDstUnitStep>(v[r], kD, reinterpret_cast<Dst*>(row),
+                                         args.dst_step_bytes);
+      row += row_bytes;
+    }
+  }
+
+  // The same at the edges: of elements from `end` on, and of rows that are missing, nothing.
+  static HWY_NOINLINE void StoreEdge(const InnerAxisArgs& args, int64_t at, int64_t end,
+                                     int64_t first_row, const V (&v)[kLanes]) {
+    const auto count = static_cast<size_t>(HWY_MIN(end - at, kStep));
     const int64_t rows = HWY_MIN(args.rows - first_row, kStep);
     for (int64_t r = 0; r < rows; ++r) {
-      Dst* to = ElementAt<Dst>(start, first_row + r, args.dst_row_bytes);
-      if (at + kStep <= end) {
-        StoreElements<Types::kDstUnitStep>(v[r], kD, to, args.dst_step_bytes);
-      } else {
-        StoreSteps(v[r], kD, to, DstStep(args), static_cast<size_t>(end - at));
-      }
+      char* row = static_cast<char*>(args.dst) + (first_row + r) * args.dst_row_bytes;
+      Dst* to = ElementAt<Dst>(row, at - args.begin * args.channels, DstStep(args));
+      StoreSteps(v[r], kD, to, DstStep(args), count);
     }
   }
 
   // kLanes output elements from `at` on; kMany: a window does not hold what they read.
-  template <bool kMany, size_t kVectors>
-  static HWY_INLINE void Outputs(const InnerAxisArgs& args, int64_t at, int64_t end,
-                                 Window<kVectors>& window) {
+  template <bool kMany, bool kPlain, size_t kVectors>
+  static HWY_INLINE void Outputs(const InnerAxisArgs& args, const Taps<kPlain, kVectors>& taps,
+                                 int64_t at, int64_t end, Window<kVectors>& window) {
     V square[kVectors][kLanes];
-    int64_t o = at / args.channels;
-    int64_t c = at % args.channels;
+    int64_t o = kPlain ? at : at / taps.channels;
+    int64_t c = kPlain ? 0 : at % taps.channels;
     for (size_t lane = 0; lane < kLanes; ++lane) {
       V sum[kVectors];
       if (at + static_cast<int64_t>(lane) >= end) {
@@ -217,23 +252,29 @@ struct InnerAxis {
       } else if constexpr (kMany) {
         SumManyTaps(args, o, c, window, sum);
       } else {
-        SumTaps(args, o, c, window, sum);
+        SumTaps(taps, o, c, window, sum);
       }
       for (size_t i = 0; i < kVectors; ++i) square[i][lane] = hn::Add(sum[i], hn::Zero(kD));
-      if (++c == args.channels) {
+      if (kPlain || ++c == taps.channels) {
         c = 0;
         ++o;
       }
     }
     for (size_t i = 0; i < kVectors; ++i) {
       const int64_t first_row = static_cast<int64_t>(i) * kStep;
-      if (first_row < args.rows) StoreSquare(args, at, end, first_row, square[i]);
+      Transpose(kD, square[i]);
+      if (first_row + kStep <= args.rows && at + kStep <= end) {
+        StoreSquare(args, at, first_row, square[i]);
+      } else {
+        StoreEdge(args, at, end, first_row, square[i]);
+      }
     }
   }
 
   // All outputs of at most kVectors * kLanes rows.
-  template <size_t kVectors>
+  template <bool kPlain, size_t kVectors>
   static HWY_NOINLINE void Rows(const InnerAxisArgs& args) {
+    const Taps<kPlain, kVectors> taps(args);
     Window<kVectors> window;
     const int64_t end = args.end * args.channels;
     const int64_t group = taps::TapTable::kGroup * args.channels;
@@ -242,7 +283,7 @@ struct InnerAxis {
       int64_t stop = at + kStep;
       Span span = ReachOf(args, at, HWY_MIN(stop, end));
       if (span.end - span.begin > window.kColumns) {
-        Outputs<true>(args, at, end, window);
+        Outputs<true>(args, taps, at, end, window);
         at = stop;
         continue;
       }
@@ -255,8 +296,16 @@ struct InnerAxis {
         stop = next;
       }
       Turn(args, span, window);
-      for (; at < HWY_MIN(stop, end); at += kStep) Outputs<false>(args, at, end, window);
+      for (; at < HWY_MIN(stop, end); at += kStep) Outputs<false>(args, taps, at, end, window);
     }
+  }
+
+  template <size_t kVectors>
+  static HWY_INLINE void AnyTaps(const InnerAxisArgs& args) {
+    // Elements that lie apart are gathered one by one, which leaves nothing to gain.
+    constexpr bool kDense = Types::kSrcUnitStep && Types::kDstUnitStep;
+    if (kDense && args.channels == 1 && args.table->dense()) return Rows<kDense, kVectors>(args);
+    Rows<false, kVectors>(args);
   }
 
   static void Run(const InnerAxisArgs& args) noexcept {
@@ -266,10 +315,10 @@ struct InnerAxis {
       rest.rows = args.rows - r;
       rest.row = static_cast<const char*>(args.row) + r * args.row_bytes;
       rest.dst = static_cast<char*>(args.dst) + r * args.dst_row_bytes;
-      if (kVectors > 1 && rest.rows <= static_cast<int64_t>(kVectors / 2) * kStep) {
-        Rows<HWY_MAX(size_t{1}, kVectors / 2)>(rest);
+      if (rest.rows <= static_cast<int64_t>(kVectors / 2) * kStep) {
+        AnyTaps<HWY_MAX(size_t{1}, kVectors / 2)>(rest);
       } else {
-        Rows<kVectors>(rest);
+        AnyTaps<kVectors>(rest);
       }
     }
   }

@@ -4,6 +4,8 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/outer_axis/outer_axis.cc"
 #include <hwy/foreach_target.h>
+
+#include <hwy/cache_control.h>
 // After foreach_target.h, which wants to come first.
 #include "kernels/convert-inl.h"
 
@@ -37,10 +39,16 @@ struct OuterAxis {
                           Types::kSrcUnitStep ? sizeof(Src) : args.src_step_bytes);
   }
 
+  template <bool kStream>
   static void Store(const OuterAxisArgs& args, V sum, size_t x) {
     Dst* to = ElementAt<Dst>(args.dst, static_cast<int64_t>(x),
                              Types::kDstUnitStep ? sizeof(Dst) : args.dst_step_bytes);
-    StoreElements<Types::kDstUnitStep>(hn::Add(sum, hn::Zero(kD)), kD, to, args.dst_step_bytes);
+    const V value = hn::Add(sum, hn::Zero(kD));
+    if constexpr (kStream) {
+      StreamNarrow(value, kD, to);
+    } else {
+      StoreElements<Types::kDstUnitStep>(value, kD, to, args.dst_step_bytes);
+    }
   }
 
   // Adds the taps [begin, end) of kVectors vectors of columns to `sum`.
@@ -61,7 +69,7 @@ struct OuterAxis {
   }
 
   // kVectors vectors of columns from x on.
-  template <size_t kVectors>
+  template <size_t kVectors, bool kStream>
   static HWY_INLINE void Columns(const OuterAxisArgs& args, size_t x) {
     const Src* column = At(args, x);
     const size_t lanes = hn::Lanes(kD);
@@ -78,7 +86,7 @@ struct OuterAxis {
       }
       for (size_t i = 0; i < kVectors; ++i) sum[i] = total[i].Value(kD);
     }
-    for (size_t i = 0; i < kVectors; ++i) Store(args, sum[i], x + i * lanes);
+    for (size_t i = 0; i < kVectors; ++i) Store<kStream>(args, sum[i], x + i * lanes);
   }
 
   // Fewer columns than a vector has lanes.
@@ -101,13 +109,24 @@ struct OuterAxis {
                args.n);
   }
 
+  // At least one vector of columns.
+  template <bool kStream>
+  static HWY_INLINE void AllColumns(const OuterAxisArgs& args) {
+    const size_t lanes = hn::Lanes(kD);
+    size_t x = 0;
+    for (; x + kDeep * lanes <= args.n; x += kDeep * lanes) Columns<kDeep, kStream>(args, x);
+    for (; x + lanes <= args.n; x += lanes) Columns<1, kStream>(args, x);
+    if (x < args.n) Columns<1, false>(args, args.n - lanes);
+  }
+
   static void Run(const OuterAxisArgs& args) noexcept {
     const size_t lanes = hn::Lanes(kD);
     if (args.n < lanes) return Narrow(args);
-    size_t x = 0;
-    for (; x + kDeep * lanes <= args.n; x += kDeep * lanes) Columns<kDeep>(args, x);
-    for (; x + lanes <= args.n; x += lanes) Columns<1>(args, x);
-    if (x < args.n) Columns<1>(args, args.n - lanes);
+    if constexpr (Types::kDstUnitStep) {
+      const auto address = reinterpret_cast<uintptr_t>(args.dst);
+      if (args.stream && address % (lanes * sizeof(Dst)) == 0) return AllColumns<true>(args);
+    }
+    AllColumns<false>(args);
   }
 };
 
@@ -129,6 +148,8 @@ HWY_EXPORT(SelectOuterAxisHere);
 OuterAxisKernel SelectOuterAxis(const ElementKey& key) {
   return HWY_DYNAMIC_DISPATCH(SelectOuterAxisHere)(key);
 }
+
+void FinishStores() noexcept { hwy::FlushStream(); }
 
 }  // namespace opscv::kernels
 #endif  // HWY_ONCE

@@ -18,6 +18,9 @@ struct OuterAxisArgs {
   void* dst;  // shares no byte with the rows
   int64_t dst_step_bytes;
   size_t n;
+  // Stores go past the caches where the elements of dst touch and whole vectors of them are
+  // aligned; FinishStores makes them visible to other threads.
+  bool stream = false;
 };
 
 // Sums by fused multiply-add from +0, in blocks of kSumBlock taps, block totals in double; +0 is
@@ -25,6 +28,9 @@ struct OuterAxisArgs {
 using OuterAxisKernel = void (*)(const OuterAxisArgs&) noexcept;
 
 [[nodiscard]] OuterAxisKernel SelectOuterAxis(const ElementKey& key);
+
+// To be called on the thread that streamed, after the last of its kernels.
+void FinishStores() noexcept;
 
 // The same in plain loops: what the kernels are tested against, and the kernel of the scalar
 // target.

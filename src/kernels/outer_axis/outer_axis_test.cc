@@ -35,6 +35,7 @@ struct Case {
   std::vector<int32_t> delta;
   std::vector<double> weight;
   std::vector<float> weight_float;
+  bool stream = false;
 
   [[nodiscard]] int64_t taps() const { return static_cast<int64_t>(delta.size()); }
   [[nodiscard]] int64_t rows() const {
@@ -50,7 +51,8 @@ struct Case {
             .taps = delta.size(),
             .dst = dst,
             .dst_step_bytes = dst_step_bytes,
-            .n = static_cast<size_t>(n)};
+            .n = static_cast<size_t>(n),
+            .stream = stream};
   }
 };
 
@@ -58,7 +60,8 @@ std::string Say(const Case& c) {
   return std::string(NameOf(c.key.src)) + " to " + std::string(NameOf(c.key.dst)) + ", " +
          std::to_string(c.n) + " columns, " + std::to_string(c.taps()) + " taps, steps " +
          std::to_string(c.src_step_bytes) + " and " + std::to_string(c.dst_step_bytes) +
-         " bytes, rows " + std::to_string(c.src_row_bytes) + " bytes apart";
+         " bytes, rows " + std::to_string(c.src_row_bytes) + " bytes apart" +
+         (c.stream ? ", streamed" : "");
 }
 
 // Rows that taps combine: ascending with gaps, or turned as in a ring of rows.
@@ -81,6 +84,7 @@ Case RandomCase(TracedRandom& random, const ElementKey& key, int64_t n, int64_t 
   Case c;
   c.key = key;
   c.n = n;
+  c.stream = random.OneIn(2);
   c.src_step_bytes = key.src_unit_step ? src_bytes : random.Of(kSteps) * src_bytes;
   c.dst_step_bytes = key.dst_unit_step ? dst_bytes : random.Of(kSteps) * dst_bytes;
   if (c.dst_step_bytes == 0) c.dst_step_bytes = 5 * dst_bytes;
@@ -193,7 +197,8 @@ TEST_P(OuterAxisTest, ZeroIsNeverNegative) {
                        .dst_step_bytes = SizeOf(types.dst),
                        .delta = std::vector<int32_t>(taps, 0),
                        .weight = std::vector<double>(taps, weight),
-                       .weight_float = std::vector<float>(taps, static_cast<float>(weight))};
+                       .weight_float = std::vector<float>(taps, static_cast<float>(weight)),
+                       .stream = value != 0};
           GuardedArena targets(4096);
           Destinations dst(targets, types.dst, {n, c.dst_step_bytes}, Flush::kEnd);
           SelectOuterAxis(c.key)(c.Args(src.data(), dst.kernel()));
