@@ -105,6 +105,12 @@ AxisFacts FactsOf(const plan::ResampleSpec& spec, const taps::Axis& axis, char n
           .identity = taps::IsIdentity(axis)};
 }
 
+// The checks of a plan that is made for boxes: each box is judged when it runs.
+class BoxDoor : public ops::DoorChecks {
+ public:
+  [[nodiscard]] bool takes_self_overlap() const override { return true; }
+};
+
 struct Free {
   void operator()(void* memory) const { std::free(memory); }
 };
@@ -133,6 +139,7 @@ Result<void*> GetWorkspace(const RunOptions& options, int64_t bytes, Scratch& ow
 struct Plan::Impl {
   TensorDesc input;
   TensorDesc output;
+  PlanOptions options;
   std::shared_ptr<const plan::Plan> plan;
 };
 
@@ -170,6 +177,9 @@ Status Plan::RunBox(const Box& output_box, const void* input, const Dims& input_
   const Box input_box = InputBox(output_box);
   const TensorDesc input_part = Part(impl_->input, input_box);
   const TensorDesc output_part = Part(impl_->output, output_box);
+  if (impl_->options.boxes_only) {
+    OPSCV_RETURN_IF_ERROR(ops::CheckNoSelfOverlap("output", output_part));
+  }
   OPSCV_RETURN_IF_ERROR(CheckPointer("input", input_part, input));
   OPSCV_RETURN_IF_ERROR(CheckPointer("output", output_part, output));
   if (ops::MayMeet(input_part, PointerAt(impl_->input, input, input_origin, input_box.begin),
@@ -227,18 +237,22 @@ BlockFacts Plan::BlockAt(int64_t index) const {
           .pixel_end = block.pixel_end};
 }
 
-Result<Plan> MakePlan(const Spec& spec, const TensorDesc& input, const TensorDesc& output) {
+Result<Plan> MakePlan(const Spec& spec, const TensorDesc& input, const TensorDesc& output,
+                      const PlanOptions& options) {
   const ScopedDefaultFpEnv fp_env;  // checks round too
   Result<ops::OpCall> call = ops::BindCall(spec, input, output);
   if (!call) return Unexpected(std::move(call).error());
   const ops::OpInfo& info = *call->info;
-  if (Status status = info.validate(*call, ops::DoorChecks()); !status.ok()) {
+  const ops::DoorChecks whole;
+  const BoxDoor boxes;
+  const ops::DoorChecks& door = options.boxes_only ? boxes : whole;
+  if (Status status = info.validate(*call, door); !status.ok()) {
     return Unexpected(std::move(status));
   }
   Result<std::shared_ptr<const plan::Plan>> plan = plan::MakePlan(info.to_spec(*call));
   if (!plan) return Unexpected(std::move(plan).error());
   return Plan(std::make_shared<const Plan::Impl>(
-      Plan::Impl{.input = input, .output = output, .plan = *std::move(plan)}));
+      Plan::Impl{.input = input, .output = output, .options = options, .plan = *std::move(plan)}));
 }
 
 }  // namespace opscv
