@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interrupt.h"
+#include "python/interrupt.h"
 
 #include <Python.h>
 #include <csignal>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "judge.h"
+#include "python/judge.h"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -88,12 +88,13 @@ Array ToArray(std::vector<double> values) {
   return Array(data, {size}, owner);
 }
 
-nb::tuple Judge(bool is_cubic, bool backward, int64_t batch, const std::vector<int64_t>& in,
+nb::tuple Judge(const std::string& op, int64_t batch, const std::vector<int64_t>& in,
                 const std::vector<int64_t>& out, bool align_corners,
                 const std::vector<double>& scales, int rule, int dtype, const Vector& data,
                 const Vector& actual) {
   const std::span<const double> values(data.data(), data.size());
-  reference::Answer answer = is_cubic
+  const bool backward = op.ends_with("Grad");
+  reference::Answer answer = op.starts_with("UpsampleBicubic2dAA")
                                  ? Cubic(backward, batch, in, out, align_corners, scales, values)
                                  : Nearest(backward, batch, in, out, scales, rule, values);
   if (actual.size() != answer.value.size()) throw nb::value_error("actual has another size.");
@@ -109,9 +110,9 @@ nb::tuple Judge(bool is_cubic, bool backward, int64_t batch, const std::vector<i
 }  // namespace
 
 void BindJudge(nb::module_& module) {
-  module.def("judge", &Judge, nb::arg("is_cubic"), nb::arg("backward"), nb::arg("batch"),
-             nb::arg("in_size"), nb::arg("out_size"), nb::arg("align_corners"), nb::arg("scales"),
-             nb::arg("rule"), nb::arg("dtype"), nb::arg("data"), nb::arg("actual"));
+  module.def("judge", &Judge, nb::arg("op"), nb::arg("batch"), nb::arg("in_size"),
+             nb::arg("out_size"), nb::arg("align_corners"), nb::arg("scales"), nb::arg("rule"),
+             nb::arg("dtype"), nb::arg("data"), nb::arg("actual"));
 }
 
 }  // namespace opscv::python

@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "interrupt.h"
-#include "judge.h"
 #include "opscv/plan.h"
 #include "opscv/targets.h"
 #include "opscv/version.h"
+#include "python/interrupt.h"
+#include "python/judge.h"
 
 namespace nb = nanobind;
 
@@ -81,7 +81,10 @@ TensorDesc ToDesc(int dtype, int layout, const Ints& shape, const Ints& strides)
           .layout = static_cast<Layout>(layout)};
 }
 
+// Python hands addresses over as numbers.
+// NOLINTNEXTLINE(performance-no-int-to-ptr)
 const void* ToInput(uintptr_t address) { return reinterpret_cast<const void*>(address); }
+// NOLINTNEXTLINE(performance-no-int-to-ptr)
 void* ToOutput(uintptr_t address) { return reinterpret_cast<void*>(address); }
 
 // A run shorter than this many bytes ends before anybody can interrupt it.
@@ -237,7 +240,7 @@ void BindLoan(nb::module_& module, const char* name) {
 
 // A DLPack capsule for memory that `owner` keeps alive.
 nb::ndarray<> ToCapsule(uintptr_t address, int dtype, const Ints& shape, const Ints& strides,
-                        nb::object owner) {
+                        const nb::object& owner) {
   std::vector<size_t> extents(shape.begin(), shape.end());
   return nb::ndarray<>(ToOutput(address), extents.size(), extents.data(), owner, strides.data(),
                        ToDLPackType(static_cast<DType>(dtype)));

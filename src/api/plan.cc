@@ -71,6 +71,20 @@ Status CheckBox(const TensorDesc& output, const Box& box) {
   return {};
 }
 
+Status CheckOrigin(const TensorDesc& input, const Dims& origin) {
+  const int rank = input.shape.rank();
+  if (origin.rank() != rank) {
+    return InvalidArgument("input_origin must have {} dimensions, got {}.", rank, origin.rank());
+  }
+  for (int i = 0; i < rank; ++i) {
+    if (origin[i] < 0 || origin[i] > input.shape[i]) {
+      return InvalidArgument("input_origin[{}] must lie in [0, {}], got {}.", i, input.shape[i],
+                             origin[i]);
+    }
+  }
+  return {};
+}
+
 Status CheckPointer(std::string_view name, const TensorDesc& tensor, const void* data) {
   if (ops::ReachOf(tensor).above == 0) return {};
   if (data == nullptr) return {StatusCode::kNullPointer, fmt::format("{} must not be null.", name)};
@@ -80,6 +94,11 @@ Status CheckPointer(std::string_view name, const TensorDesc& tensor, const void*
                            data);
   }
   return {};
+}
+
+Status CheckOutput(const PlanOptions& options, const TensorDesc& part, const void* data) {
+  if (options.boxes_only) OPSCV_RETURN_IF_ERROR(ops::CheckNoSelfOverlap("output", part));
+  return CheckPointer("output", part, data);
 }
 
 // The input element that a run's input pointer would have at coordinates 0.
@@ -164,24 +183,12 @@ Status Plan::Run(const void* input, void* output, const RunOptions& options) con
 Status Plan::RunBox(const Box& output_box, const void* input, const Dims& input_origin,
                     void* output, const RunOptions& options) const {
   OPSCV_RETURN_IF_ERROR(CheckBox(impl_->output, output_box));
-  if (input_origin.rank() != impl_->input.shape.rank()) {
-    return InvalidArgument("input_origin must have {} dimensions, got {}.",
-                           impl_->input.shape.rank(), input_origin.rank());
-  }
-  for (int i = 0; i < input_origin.rank(); ++i) {
-    if (input_origin[i] < 0 || input_origin[i] > impl_->input.shape[i]) {
-      return InvalidArgument("input_origin[{}] must lie in [0, {}], got {}.", i,
-                             impl_->input.shape[i], input_origin[i]);
-    }
-  }
+  OPSCV_RETURN_IF_ERROR(CheckOrigin(impl_->input, input_origin));
   const Box input_box = InputBox(output_box);
   const TensorDesc input_part = Part(impl_->input, input_box);
   const TensorDesc output_part = Part(impl_->output, output_box);
-  if (impl_->options.boxes_only) {
-    OPSCV_RETURN_IF_ERROR(ops::CheckNoSelfOverlap("output", output_part));
-  }
   OPSCV_RETURN_IF_ERROR(CheckPointer("input", input_part, input));
-  OPSCV_RETURN_IF_ERROR(CheckPointer("output", output_part, output));
+  OPSCV_RETURN_IF_ERROR(CheckOutput(impl_->options, output_part, output));
   if (ops::MayMeet(input_part, PointerAt(impl_->input, input, input_origin, input_box.begin),
                    output_part, output)) {
     return InvalidArgument("output must share no memory with input, got ranges that meet.");

@@ -304,3 +304,22 @@ def test_a_training_has_the_same_losses():
     assert taken() == {"_upsample_bicubic2d_aa": 90, "_upsample_bicubic2d_aa_backward": 60}
     assert alone[-1] < 0.8 * alone[0], "nothing was learnt"
     assert np.max(np.abs(ours - alone) / alone) <= 1e-4
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.float32])
+def test_torchvisions_resize_of_tensors(dtype):
+    from torchvision import transforms
+    photo = torch.from_numpy(np.load(ROOT / "examples" / "data" / "astronaut.npy")).to(dtype)
+    resize = transforms.Resize((224, 200), transforms.InterpolationMode.BICUBIC, antialias=True)
+    # PyTorch's float32 tables are further from its float64 than the library is.
+    expected = resize(photo if dtype is torch.uint8 else photo.double())
+    with opscv.torch.enabled():
+        result = resize(photo)
+    report = opscv.torch.report()
+    # Newer versions hand bytes to PyTorch as they are; the library has no bicubic operator for them.
+    assert report.taken or {reason for _, reason in report.not_taken} == {
+        "self must be of type float32, float16, bfloat16, float64, got uint8."}
+    assert result.shape == expected.shape == (1, 3, 224, 200) and result.dtype == dtype
+    # Bytes differ where rounding does; float32 keeps the bound, at most 26 * 2^-24 * (1.6^2 * 255).
+    largest = 1 if dtype is torch.uint8 else 26 * 2.0**-24 * 650
+    assert (result.double() - expected.double()).abs().max() <= largest

@@ -34,7 +34,7 @@ def worst_fraction(op_name, data, result, dtype, in_size, out_size, *, align_cor
     dense, actual = [np.ascontiguousarray(np.transpose(to_float64(a), tuple(order))).ravel()
                      for a in (data, result)]
     fractions, _ = _native.judge(
-        not op.is_nearest, op.backward, math.prod(shape[:2]), list(in_size), list(out_size),
+        op.name, math.prod(shape[:2]), list(in_size), list(out_size),
         align_corners, [float(s or 0) for s in scales or [0] * op.axes], RULES.index(rule),
         DTYPE_NAMES.index(dtype), dense, actual)
     return fractions.max(initial=0.0)

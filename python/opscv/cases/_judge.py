@@ -39,7 +39,7 @@ def _reference(problem: Problem, rule: str, values: np.ndarray,
     op = problem.op
     assert problem.output_size is not None
     return _native.judge(
-        not op.is_nearest, op.backward, math.prod(problem.input_size[:2]),
+        op.name, math.prod(problem.input_size[:2]),
         list(problem.input_size[2:]), list(problem.output_size), problem.align_corners,
         [float(scale or 0.0) for scale in problem.scales], RULES.index(rule),
         DTYPE_NAMES.index(problem.dtype), np.ascontiguousarray(values).ravel(),
@@ -75,7 +75,8 @@ def _differs_from_sums(problem: Problem, rule: str, answer: np.ndarray) -> str:
     for name, value in found.items():
         slack = 1e-9 * max(np.abs(finite).sum(), 1.0)
         if abs(value - problem.reference[name]) > slack:
-            return f"{name} of the float64 answer is {value!r}, the file says {problem.reference[name]!r}"
+            return (f"{name} of the float64 answer is {float(value)!r}, the file says "
+                    f"{problem.reference[name]!r}")
     return ""
 
 
@@ -91,11 +92,12 @@ def _judge_values(problem: Problem, rule: str, values: np.ndarray,
     stated = _stated(problem, values64) if rule == "torch_cpu" or not problem.op.is_nearest else None
     if stated is not None and not np.array_equal(stated, actual, equal_nan=True):
         at = tuple(int(i) for i in np.argwhere(~((stated == actual) | np.isnan(stated)))[0])
-        return Verdict(problem, "failed", f"at {at}: {actual[at]!r}, stated {stated[at]!r}", worst)
+        return Verdict(problem, "failed",
+                       f"at {at}: {float(actual[at])!r}, stated {float(stated[at])!r}", worst)
     if not worst <= 1:
         at = np.unravel_index(int(np.argmax(fractions)), problem.result_size)
-        return Verdict(problem, "failed", f"at {tuple(map(int, at))}: {actual[at]!r}, float64 "
-                       f"{answer[at]!r}, {worst:.3g} of the bound", worst)
+        return Verdict(problem, "failed", f"at {tuple(map(int, at))}: {float(actual[at])!r}, float64 "
+                       f"{float(answer[at])!r}, {worst:.3g} of the bound", worst)
     return Verdict(problem, "passed", f"{worst:.3f} of the bound", worst)
 
 
