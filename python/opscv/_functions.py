@@ -8,7 +8,8 @@ from typing import TypeVar
 from ._arrays import fresh, view
 from ._plans import (Attrs, in_python_words, make_plan, row_major, to_ints, to_scale,
                      to_threads)
-from ._types import OPERATORS, Operator, channels_first, in_layout, to_layout, to_rule
+from ._types import (DTYPE_NAMES, OPERATORS, Operator, channels_first, in_layout, to_layout,
+                     to_rule)
 
 Array = TypeVar("Array")
 
@@ -33,10 +34,11 @@ def _resize(op: Operator, array: Array, attrs: Attrs, sizes: tuple[int, ...], ru
         result, target = fresh(shape, source.dtype, array)
     else:
         result, target = out, view("out", out, for_writing=True)
+        if target.dtype != source.dtype:
+            raise TypeError(f"out must be of the same type as {op.input}, "
+                            f"{DTYPE_NAMES[source.dtype]}, got {DTYPE_NAMES[target.dtype]}.")
         plan = make_plan(op, attrs, rule_number, source.dtype, order, source.shape, source.strides,
-                         target.shape, target.strides) if target.dtype == source.dtype else None
-        if plan is None:
-            raise TypeError(f"out must be of the same type as {op.input}.")
+                         target.shape, target.strides)
     try:
         plan.run(source.address, target.address, thread_count)
     except ValueError as error:

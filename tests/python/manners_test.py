@@ -102,6 +102,35 @@ def test_other_threads_run_meanwhile():
     assert count > 3
 
 
+def flags_of_memory(address):
+    """The flags that the kernel has for the mapping of an address."""
+    inside = False
+    for line in pathlib.Path("/proc/self/smaps").read_text().splitlines():
+        first, *rest = line.split()
+        if "-" in first and ":" not in first:
+            begin, end = (int(bound, 16) for bound in first.split("-"))
+            inside = begin <= address < end
+        elif inside and first == "VmFlags:":
+            return rest
+    raise AssertionError("the address is in no mapping")
+
+
+def test_large_results_ask_for_huge_pages():
+    import torch
+
+    import opscv.torch
+    middle = 4 << 20
+    tensor = torch.ones(1, 3, 512, 512)
+    with opscv.torch.enabled():
+        large = torch.nn.functional.interpolate(tensor, size=(900, 900), mode="bicubic",
+                                                antialias=True)
+    assert opscv.torch.report(reset=True).taken
+    lent = opscv.upsample_bicubic2d_aa(tensor, (900, 900))
+    array = opscv.upsample_bicubic2d_aa(tensor.numpy(), (900, 900))
+    for address in (large.data_ptr(), lent.data_ptr(), array.ctypes.data):
+        assert "hg" in flags_of_memory(address + middle)
+
+
 def seconds_to_run(code):
     began = time.perf_counter()
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -65,8 +65,8 @@ class CDoor:
                 ctypes.c_void_p(memory.ctypes.data), ctypes.c_size_t(memory.nbytes), device[1],
                 ctypes.c_size_t(memory.nbytes), _TO_HOST))
         finally:
-            for memory in device:
-                self._library.aclrtFree(memory)
+            for address in device:
+                self._library.aclrtFree(address)
 
     def _must(self, code: int) -> None:
         if code != 0:

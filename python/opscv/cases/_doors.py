@@ -86,10 +86,11 @@ class PythonDoor:
             keywords["align_corners"] = problem.align_corners
         if problem.op.backward:
             keywords["input_size"] = problem.input_size
-        function = {"UpsampleBicubic2dAA": functions.upsample_bicubic2d_aa,
-                    "UpsampleBicubic2dAAGrad": functions.upsample_bicubic2d_aa_backward,
-                    "UpsampleNearestExact3d": functions.upsample_nearest_exact3d,
-                    "UpsampleNearestExact3dGrad": functions.upsample_nearest_exact3d_backward}
+        function: dict[str, Any] = {
+            "UpsampleBicubic2dAA": functions.upsample_bicubic2d_aa,
+            "UpsampleBicubic2dAAGrad": functions.upsample_bicubic2d_aa_backward,
+            "UpsampleNearestExact3d": functions.upsample_nearest_exact3d,
+            "UpsampleNearestExact3dGrad": functions.upsample_nearest_exact3d_backward}
         out = self._array(target, problem.out_dtype or problem.dtype)
         try:
             function[problem.op.name](self._array(source, problem.dtype), problem.output_size,
@@ -128,7 +129,7 @@ class TorchDoor:
         if not hasattr(torch, problem.dtype):
             raise NotOffered(f"this PyTorch has no type {problem.dtype}")
         kind = next(kind for kind in KINDS if kind.op is problem.op)
-        args = [problem.output_size] + ([problem.input_size] if problem.op.backward else [])
+        args: list[Any] = [problem.output_size] + ([problem.input_size] if problem.op.backward else [])
         args += [] if problem.op.is_nearest else [problem.align_corners]
         before = report()
         try:

@@ -95,8 +95,9 @@ def _judge_values(problem: Problem, rule: str, values: np.ndarray,
         return Verdict(problem, "failed",
                        f"at {at}: {float(actual[at])!r}, stated {float(stated[at])!r}", worst)
     if not worst <= 1:
-        at = np.unravel_index(int(np.argmax(fractions)), problem.result_size)
-        return Verdict(problem, "failed", f"at {tuple(map(int, at))}: {float(actual[at])!r}, float64 "
+        worst_at = np.unravel_index(int(np.argmax(fractions)), problem.result_size)
+        at = tuple(int(i) for i in worst_at)
+        return Verdict(problem, "failed", f"at {at}: {float(actual[at])!r}, float64 "
                        f"{float(answer[at])!r}, {worst:.3g} of the bound", worst)
     return Verdict(problem, "passed", f"{worst:.3f} of the bound", worst)
 

@@ -73,7 +73,8 @@ class Counter:
         with self._lock:
             now = time.perf_counter()
             enabled = self._enabled + (now - self._since if self._since is not None else 0.0)
-            result = Report(dict(self._taken), dict(self._not_taken), *self._seconds, enabled)
+            result = Report(dict(self._taken), dict(self._not_taken), self._seconds[0],
+                            self._seconds[1], enabled)
             if reset:
                 self._clear()
                 self._since = now if self._since is not None else None

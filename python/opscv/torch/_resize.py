@@ -81,7 +81,7 @@ def _attrs(kind: Kind, args: Arguments) -> dict[str, Any]:
     return attrs
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=256)
 def decide(kind: Kind, shape: tuple[int, ...], strides: tuple[int, ...], dtype: torch.dtype,
            args: Arguments, out_strides: Optional[tuple[int, ...]]) -> Decision | Refusal:
     """Whether the library takes a call. The output's shape and strides are those that PyTorch's own
