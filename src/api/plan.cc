@@ -97,8 +97,8 @@ Status CheckPointer(std::string_view name, const TensorDesc& tensor, const void*
 }
 
 Status CheckOutput(const PlanOptions& options, const TensorDesc& part, const void* data) {
-  if (options.boxes_only) OPSCV_RETURN_IF_ERROR(ops::CheckNoSelfOverlap("output", part));
-  return CheckPointer("output", part, data);
+  OPSCV_RETURN_IF_ERROR(CheckPointer("output", part, data));
+  return options.boxes_only ? ops::CheckNoSelfOverlap("output", part) : Status();
 }
 
 // The input element that a run's input pointer would have at coordinates 0.
