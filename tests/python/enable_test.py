@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from support import seeded, sizes
+from support import agree_with_each_other, seeded, sizes
 
 import opscv.torch
 
@@ -38,11 +38,10 @@ def taken():
 
 
 def random_call(rng, name, dtype):
-    """An operator's arguments, drawn. Extents begin at 2: PyTorch 2.15 computes columns of one pixel
-    wrongly."""
+    """An operator's arguments, drawn."""
     axes = 2 if "2d" in name else 3
     batch = tuple(int(n) for n in rng.integers(1, 4, 2))
-    before, after = sizes(rng, axes, 12, 2), sizes(rng, axes, 12, 2)
+    before, after = sizes(rng, axes, 12), sizes(rng, axes, 12)
     backward = name.endswith("backward")
     tensor = torch.from_numpy(rng.standard_normal((*batch, *(after if backward else before))))
     if rng.integers(2):
@@ -55,15 +54,31 @@ def random_call(rng, name, dtype):
     return tensor.to(dtype), args
 
 
+def pytorch_is_right(rng, name, tensor, args, result):
+    """Whether PyTorch's own operator and its gradient agree. In PyTorch 2.15 they at times do not:
+    docs/python.md."""
+    other = torch.from_numpy(rng.standard_normal(result.shape))
+    if name.endswith("backward"):
+        partner = getattr(ATEN, name.removesuffix("_backward"))
+        return agree_with_each_other(tensor, result, partner(other, args[0], *args[2:]), other)
+    partner = getattr(ATEN, name + "_backward")
+    back = partner(other, args[0], list(tensor.shape), *args[1:])
+    return agree_with_each_other(tensor, result, back, other)
+
+
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("name", NAMES)
 def test_operators_answer_as_pytorch_does(name, dtype):
     rng = seeded(f"operators {name} {dtype}")
     op = getattr(ATEN, name)
     overload = "grad_input" if name.endswith("backward") else "out"
+    compared = 0
     for _ in range(20):
         tensor, args = random_call(rng, name, dtype)
         theirs = op(tensor, *args)
+        exact = op(tensor.double(), *args)
+        is_right = pytorch_is_right(rng, name, tensor.double(), args, exact)
+        compared += is_right
         with opscv.torch.enabled():
             ours = op(tensor, *args)
             into = torch.full_like(theirs, 9)
@@ -73,9 +88,11 @@ def test_operators_answer_as_pytorch_does(name, dtype):
         for result in (ours, into, grown):
             assert result.shape == theirs.shape and result.dtype == theirs.dtype
             assert result.stride() == theirs.stride()
-            torch.testing.assert_close(
-                result.double(), op(tensor.double(), *args), rtol=0,
-                atol=1e-11 if dtype is torch.float64 else 1e-4, msg=f"{tensor.shape} {args}")
+            if is_right:
+                torch.testing.assert_close(
+                    result.double(), exact, rtol=0,
+                    atol=1e-11 if dtype is torch.float64 else 1e-4, msg=f"{tensor.shape} {args}")
+    assert compared >= 8
     assert taken() == {name: 60}
     assert not opscv.torch.report().not_taken
 

@@ -40,5 +40,12 @@ def worst_fraction(op_name, data, result, dtype, in_size, out_size, *, align_cor
     return fractions.max(initial=0.0)
 
 
-def sizes(rng, axes, largest=24, smallest=1):
-    return tuple(int(n) for n in rng.integers(smallest, largest + 1, axes))
+def sizes(rng, axes, largest=24):
+    return tuple(int(n) for n in rng.integers(1, largest + 1, axes))
+
+
+def agree_with_each_other(x, forward, backward, grad):
+    """Whether a linear function and what is given as its gradient are one: <f(x), g> = <x, f'(g)>.
+    In float64."""
+    left, right = (forward * grad).sum().item(), (x * backward).sum().item()
+    return abs(left - right) <= 1e-9 * (1 + (forward * grad).abs().sum().item())

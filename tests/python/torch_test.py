@@ -3,7 +3,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
-from support import seeded, sizes, worst_fraction
+from support import agree_with_each_other, seeded, sizes, worst_fraction
 
 from opscv.torch import interpolate
 
@@ -29,10 +29,9 @@ def random_form(rng, tensor):
     return tensor
 
 
-def problem(rng, mode, smallest=1):
+def problem(rng, mode):
     axes = 2 if mode is BICUBIC else 3
-    return ((*(int(n) for n in rng.integers(1, 4, 2)), *sizes(rng, axes, 14)),
-            sizes(rng, axes, 14, smallest))
+    return (*(int(n) for n in rng.integers(1, 4, 2)), *sizes(rng, axes, 14)), sizes(rng, axes, 14)
 
 
 def names(mode):
@@ -60,26 +59,32 @@ def test_values_and_gradients_keep_the_bound(mode, dtype):
 @pytest.mark.parametrize("mode", [BICUBIC, NEAREST])
 @pytest.mark.parametrize("by", ["size", "scale_factor", "recomputed"])
 def test_agrees_with_pytorch_in_double(mode, by):
-    """For results of two pixels and more: PyTorch 2.15 computes columns of one wrongly."""
+    """Where PyTorch is right. PyTorch 2.15 at times reads other samples forward than its own backward
+    pass says (docs/python.md): such calls are drawn again."""
     rng = seeded(f"agrees {mode} {by}")
-    for _ in range(20):
-        shape, size = problem(rng, mode, smallest=2)
+    compared = 0
+    for _ in range(30):
+        shape, size = problem(rng, mode)
         how = {"size": size}
         if by != "size":
             factors = [float(f) for f in rng.uniform(0.3, 3, len(size))]
-            if any(int(n * f) < 2 for n, f in zip(shape[2:], factors)):
+            if any(int(n * f) < 1 for n, f in zip(shape[2:], factors)):
                 continue
             how = {"scale_factor": factors, "recompute_scale_factor": by == "recomputed" or None}
         corners = {"align_corners": bool(rng.integers(2))} if mode is BICUBIC else {}
         x = random_tensor(rng, shape)
-        results = []
-        for function in (interpolate, F.interpolate):
+        grad, results = None, []
+        for function in (F.interpolate, interpolate):
             leaf = random_form(rng, x).detach().requires_grad_()
             y = function(leaf, **how, **mode, **corners)
-            (y * y).sum().backward()
-            results.append((y.detach(), leaf.grad))
-        for ours, theirs in zip(*results):
+            grad = random_tensor(rng, y.shape) if grad is None else grad
+            results.append((y.detach(), torch.autograd.grad(y, leaf, grad)[0]))
+        if not agree_with_each_other(x, *results[0], grad):
+            continue
+        compared += 1
+        for theirs, ours in zip(*results):
             torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-11, msg=f"{shape} {how} {corners}")
+    assert compared >= 10
 
 
 @pytest.mark.parametrize("mode", [BICUBIC, NEAREST])
