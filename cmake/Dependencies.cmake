@@ -18,6 +18,10 @@ else()
   message(FATAL_ERROR "OPSCV_THREADS_BACKEND is '${OPSCV_THREADS_BACKEND}'; it can be tbb or std")
 endif()
 
+if(OPSCV_BUILD_PYTHON)
+  find_package(Python 3.9 REQUIRED COMPONENTS Interpreter Development.Module)
+endif()
+
 if(OPSCV_BUILD_COMMAND)
   find_package(CLI11 REQUIRED)
   # What the command reads and writes files with. nifticlib has no usable package file of its own:

@@ -54,7 +54,7 @@ OUTSIDE = {
     "gtest/": ["tests/"],
     "gmock/": ["tests/"],
     "benchmark/": ["bench/"],
-    "pybind11/": ["python/"],
+    "nanobind/": ["python/"],
 }
 TEST_OUTSIDE = ["gtest/", "gmock/"]
 

@@ -35,6 +35,12 @@ struct RunOptions {
   const std::atomic<bool>* stop = nullptr;
 };
 
+struct PlanOptions {
+  // The plan will only run boxes, and the output's strides are those of a box's memory: they keep
+  // the elements of each box apart (RunBox checks that), not those of the whole output.
+  bool boxes_only = false;
+};
+
 // One spatial axis, as the forward operator sees it whatever the direction is.
 struct AxisFacts {
   char name = 'W';       // D, H or W
@@ -91,8 +97,9 @@ class OPSCV_API Plan {
   // Computes one box of the output, with the bits that the whole would have there.
   // `input` is the address of the input element at `input_origin`, `output` that of the output
   // element at output_box.begin; only elements of InputBox(output_box) are read. Strides are the
-  // plan's: an input whose part lies in smaller memory is planned with that memory's strides. The
-  // output's strides must keep the elements of the whole output apart.
+  // plan's: an input whose part lies in smaller memory is planned with that memory's strides. So is
+  // an output, with PlanOptions::boxes_only; without it, the output's strides keep the elements of
+  // the whole output apart.
   Status RunBox(const Box& output_box, const void* input, const Dims& input_origin, void* output,
                 const RunOptions& options = {}) const;
 
@@ -104,7 +111,8 @@ class OPSCV_API Plan {
   [[nodiscard]] BlockFacts BlockAt(int64_t index) const;
 
  private:
-  friend OPSCV_API Result<Plan> MakePlan(const Spec&, const TensorDesc&, const TensorDesc&);
+  friend OPSCV_API Result<Plan> MakePlan(const Spec&, const TensorDesc&, const TensorDesc&,
+                                         const PlanOptions&);
   struct Impl;
   explicit Plan(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
@@ -114,8 +122,8 @@ class OPSCV_API Plan {
 // Checks the call and plans it; reads no data. Any size is taken whose bytes count below 2^63.
 // The error's code is kNotFound for an unknown operator or attribute, else kInvalidArgument, and
 // its sentence names the argument, the value got and what was expected.
-OPSCV_API Result<Plan> MakePlan(const Spec& spec, const TensorDesc& input,
-                                const TensorDesc& output);
+OPSCV_API Result<Plan> MakePlan(const Spec& spec, const TensorDesc& input, const TensorDesc& output,
+                                const PlanOptions& options = {});
 
 }  // namespace opscv
 

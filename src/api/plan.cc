@@ -71,6 +71,20 @@ Status CheckBox(const TensorDesc& output, const Box& box) {
   return {};
 }
 
+Status CheckOrigin(const TensorDesc& input, const Dims& origin) {
+  const int rank = input.shape.rank();
+  if (origin.rank() != rank) {
+    return InvalidArgument("input_origin must have {} dimensions, got {}.", rank, origin.rank());
+  }
+  for (int i = 0; i < rank; ++i) {
+    if (origin[i] < 0 || origin[i] > input.shape[i]) {
+      return InvalidArgument("input_origin[{}] must lie in [0, {}], got {}.", i, input.shape[i],
+                             origin[i]);
+    }
+  }
+  return {};
+}
+
 Status CheckPointer(std::string_view name, const TensorDesc& tensor, const void* data) {
   if (ops::ReachOf(tensor).above == 0) return {};
   if (data == nullptr) return {StatusCode::kNullPointer, fmt::format("{} must not be null.", name)};
@@ -80,6 +94,11 @@ Status CheckPointer(std::string_view name, const TensorDesc& tensor, const void*
                            data);
   }
   return {};
+}
+
+Status CheckOutput(const PlanOptions& options, const TensorDesc& part, const void* data) {
+  OPSCV_RETURN_IF_ERROR(CheckPointer("output", part, data));
+  return options.boxes_only ? ops::CheckNoSelfOverlap("output", part) : Status();
 }
 
 // The input element that a run's input pointer would have at coordinates 0.
@@ -104,6 +123,12 @@ AxisFacts FactsOf(const plan::ResampleSpec& spec, const taps::Axis& axis, char n
           .support = filtered ? taps::SupportOf(spec.filter) * widening : 0.0,
           .identity = taps::IsIdentity(axis)};
 }
+
+// The checks of a plan that is made for boxes: each box is judged when it runs.
+class BoxDoor : public ops::DoorChecks {
+ public:
+  [[nodiscard]] bool takes_self_overlap() const override { return true; }
+};
 
 struct Free {
   void operator()(void* memory) const { std::free(memory); }
@@ -133,6 +158,7 @@ Result<void*> GetWorkspace(const RunOptions& options, int64_t bytes, Scratch& ow
 struct Plan::Impl {
   TensorDesc input;
   TensorDesc output;
+  PlanOptions options;
   std::shared_ptr<const plan::Plan> plan;
 };
 
@@ -157,21 +183,12 @@ Status Plan::Run(const void* input, void* output, const RunOptions& options) con
 Status Plan::RunBox(const Box& output_box, const void* input, const Dims& input_origin,
                     void* output, const RunOptions& options) const {
   OPSCV_RETURN_IF_ERROR(CheckBox(impl_->output, output_box));
-  if (input_origin.rank() != impl_->input.shape.rank()) {
-    return InvalidArgument("input_origin must have {} dimensions, got {}.",
-                           impl_->input.shape.rank(), input_origin.rank());
-  }
-  for (int i = 0; i < input_origin.rank(); ++i) {
-    if (input_origin[i] < 0 || input_origin[i] > impl_->input.shape[i]) {
-      return InvalidArgument("input_origin[{}] must lie in [0, {}], got {}.", i,
-                             impl_->input.shape[i], input_origin[i]);
-    }
-  }
+  OPSCV_RETURN_IF_ERROR(CheckOrigin(impl_->input, input_origin));
   const Box input_box = InputBox(output_box);
   const TensorDesc input_part = Part(impl_->input, input_box);
   const TensorDesc output_part = Part(impl_->output, output_box);
   OPSCV_RETURN_IF_ERROR(CheckPointer("input", input_part, input));
-  OPSCV_RETURN_IF_ERROR(CheckPointer("output", output_part, output));
+  OPSCV_RETURN_IF_ERROR(CheckOutput(impl_->options, output_part, output));
   if (ops::MayMeet(input_part, PointerAt(impl_->input, input, input_origin, input_box.begin),
                    output_part, output)) {
     return InvalidArgument("output must share no memory with input, got ranges that meet.");
@@ -227,18 +244,22 @@ BlockFacts Plan::BlockAt(int64_t index) const {
           .pixel_end = block.pixel_end};
 }
 
-Result<Plan> MakePlan(const Spec& spec, const TensorDesc& input, const TensorDesc& output) {
+Result<Plan> MakePlan(const Spec& spec, const TensorDesc& input, const TensorDesc& output,
+                      const PlanOptions& options) {
   const ScopedDefaultFpEnv fp_env;  // checks round too
   Result<ops::OpCall> call = ops::BindCall(spec, input, output);
   if (!call) return Unexpected(std::move(call).error());
   const ops::OpInfo& info = *call->info;
-  if (Status status = info.validate(*call, ops::DoorChecks()); !status.ok()) {
+  const ops::DoorChecks whole;
+  const BoxDoor boxes;
+  const ops::DoorChecks& door = options.boxes_only ? boxes : whole;
+  if (Status status = info.validate(*call, door); !status.ok()) {
     return Unexpected(std::move(status));
   }
   Result<std::shared_ptr<const plan::Plan>> plan = plan::MakePlan(info.to_spec(*call));
   if (!plan) return Unexpected(std::move(plan).error());
   return Plan(std::make_shared<const Plan::Impl>(
-      Plan::Impl{.input = input, .output = output, .plan = *std::move(plan)}));
+      Plan::Impl{.input = input, .output = output, .options = options, .plan = *std::move(plan)}));
 }
 
 }  // namespace opscv

@@ -27,6 +27,8 @@ class DoorChecks {
   [[nodiscard]] virtual Status CheckShrink(const ResizeCall& /*call*/) const { return {}; }
   // After the scales: extents and memory of the device.
   [[nodiscard]] virtual Status CheckDeviceSize(const ResizeCall& /*call*/) const { return {}; }
+  // Whether the output's elements may meet, since whoever runs the plan sees to it.
+  [[nodiscard]] virtual bool takes_self_overlap() const { return false; }
   // Last: storage behind the views.
   [[nodiscard]] virtual Status CheckStorage(const ResizeCall& /*call*/) const { return {}; }
 };
