@@ -46,8 +46,12 @@ class NearestCopyProgram final : public Program {
   std::array<std::vector<int64_t>, kSpatial> sources_;
 };
 
+// Neighbouring rows of an enlarged output have the same source: all but the first copy the row
+// before, which needs no look at where each element comes from.
 void NearestCopyProgram::RunBlock(const BlockRun& run) const noexcept {
   const Block& block = run.block;
+  Coords last_in{};
+  const char* last_row = nullptr;
   const int64_t first_source = SourceOf(kW - kD, block.pixel_begin);
   const std::vector<int64_t>& sources = sources_[kW - kD];
   for (int64_t plane = block.plane_begin; plane < block.plane_end; ++plane) {
@@ -56,14 +60,21 @@ void NearestCopyProgram::RunBlock(const BlockRun& run) const noexcept {
       out[kW] = block.pixel_begin;
       const Coords in = {out[kN], out[kC], SourceOf(0, out[kD]), SourceOf(1, out[kH]),
                          first_source};
-      copy_({.src = AddressOf(run.buffers.input, run.buffers.input_origin, spec_.input, in),
-             .src_step_bytes = spec_.input.stride_bytes[kW],
-             .source = sources.empty() ? nullptr : sources.data() + block.pixel_begin,
+      char* row_start = AddressOf(run.buffers.output, run.buffers.output_origin, spec_.output, out);
+      const bool again = last_row != nullptr && in == last_in;
+      const void* src =
+          again ? last_row
+                : AddressOf(run.buffers.input, run.buffers.input_origin, spec_.input, in);
+      copy_({.src = src,
+             .src_step_bytes = (again ? spec_.output : spec_.input).stride_bytes[kW],
+             .source = sources.empty() || again ? nullptr : sources.data() + block.pixel_begin,
              .source_origin = first_source,
-             .dst = AddressOf(run.buffers.output, run.buffers.output_origin, spec_.output, out),
+             .dst = row_start,
              .dst_step_bytes = spec_.output.stride_bytes[kW],
              .n = block.pixel_end - block.pixel_begin,
              .group = run.channels});
+      last_in = in;
+      last_row = row_start;
     }
   }
 }
