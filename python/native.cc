@@ -5,7 +5,6 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,6 +18,8 @@
 #include "opscv/plan.h"
 #include "opscv/targets.h"
 #include "opscv/version.h"
+#include "python/convert.h"
+#include "python/graph.h"
 #include "python/interrupt.h"
 #include "python/judge.h"
 
@@ -26,66 +27,6 @@ namespace nb = nanobind;
 
 namespace opscv::python {
 namespace {
-
-using Ints = std::vector<int64_t>;
-
-Dims ToDims(const Ints& values) { return Dims(std::span<const int64_t>(values)); }
-
-Ints FromDims(const Dims& dims) { return {dims.values().begin(), dims.values().end()}; }
-
-// Throws the status as the exception that Python has for it.
-void ThrowIfError(const Status& status) {
-  switch (status.code()) {
-    case StatusCode::kOk:
-      return;
-    case StatusCode::kOutOfMemory:
-      PyErr_SetString(PyExc_MemoryError, status.message().c_str());
-      break;
-    case StatusCode::kNullPointer:
-    case StatusCode::kInvalidArgument:
-    case StatusCode::kNotFound:
-      PyErr_SetString(PyExc_ValueError, status.message().c_str());
-      break;
-    case StatusCode::kCancelled:
-    case StatusCode::kInternal:
-      PyErr_SetString(PyExc_RuntimeError, status.message().c_str());
-      break;
-  }
-  throw nb::python_error();
-}
-
-Spec ToSpec(const std::string& op, const nb::dict& attrs, int rule) {
-  Spec spec(op);
-  spec.SetRule(static_cast<IndexRule>(rule));
-  for (const auto& [key, value] : attrs) {
-    const auto name = nb::cast<std::string>(key);
-    if (nb::isinstance<nb::bool_>(value)) {
-      spec.Set(name, nb::cast<bool>(value));
-    } else if (nb::isinstance<nb::int_>(value)) {
-      spec.Set(name, nb::cast<int64_t>(value));
-    } else if (nb::isinstance<nb::float_>(value)) {
-      spec.Set(name, nb::cast<double>(value));
-    } else if (Ints ints; nb::try_cast(value, ints, /*convert=*/false)) {
-      spec.Set(name, std::move(ints));
-    } else {
-      spec.Set(name, nb::cast<std::vector<double>>(value));
-    }
-  }
-  return spec;
-}
-
-TensorDesc ToDesc(int dtype, int layout, const Ints& shape, const Ints& strides) {
-  return {.dtype = static_cast<DType>(dtype),
-          .shape = ToDims(shape),
-          .strides = ToDims(strides),
-          .layout = static_cast<Layout>(layout)};
-}
-
-// Python hands addresses over as numbers.
-// NOLINTNEXTLINE(performance-no-int-to-ptr)
-const void* ToInput(uintptr_t address) { return reinterpret_cast<const void*>(address); }
-// NOLINTNEXTLINE(performance-no-int-to-ptr)
-void* ToOutput(uintptr_t address) { return reinterpret_cast<void*>(address); }
 
 // A run shorter than this many bytes ends before anybody can interrupt it.
 constexpr int64_t kWorthWatchingBytes = int64_t{1} << 20;
@@ -126,13 +67,11 @@ class BoundPlan {
 
   static Plan Make(const Spec& spec, const TensorDesc& input, const TensorDesc& output,
                    bool boxes_only) {
-    const nb::gil_scoped_release release;
-    Result<Plan> plan = MakePlan(spec, input, output, {.boxes_only = boxes_only});
-    if (!plan) {
-      const nb::gil_scoped_acquire acquire;
-      ThrowIfError(plan.error());
-    }
-    return *std::move(plan);
+    Result<Plan> plan = [&] {
+      const nb::gil_scoped_release release;
+      return MakePlan(spec, input, output, {.boxes_only = boxes_only});
+    }();
+    return ValueOrThrow(std::move(plan));
   }
 
   // A run that Ctrl-C stopped ends in the exception that Python's handler raises. Where the handler
@@ -246,12 +185,6 @@ nb::ndarray<> ToCapsule(uintptr_t address, int dtype, const Ints& shape, const I
                        ToDLPackType(static_cast<DType>(dtype)));
 }
 
-std::string CurrentTargetOrThrow() {
-  Result<std::string> target = CurrentTarget();
-  if (!target) ThrowIfError(target.error());
-  return *std::move(target);
-}
-
 void BindPlan(nb::module_& module) {
   nb::class_<BoundPlan>(module, "Plan")
       .def(nb::init<const std::string&, const nb::dict&, int, int, int, const Ints&, const Ints&,
@@ -273,6 +206,7 @@ NB_MODULE(_native, module) {
   nb::set_leak_warnings(false);
   RememberMainThread();
   BindPlan(module);
+  BindGraph(module);
   BindLoan<ReadLoan>(module, "ReadLoan");
   BindLoan<WriteLoan>(module, "WriteLoan");
   BindJudge(module);
@@ -285,7 +219,7 @@ NB_MODULE(_native, module) {
   module.def("advise_huge_pages", &AdviseHugePages, nb::arg("address"), nb::arg("bytes"));
   module.def("version", [] { return std::string(Version()); });
   module.def("supported_targets", &SupportedTargets);
-  module.def("current_target", &CurrentTargetOrThrow);
+  module.def("current_target", [] { return ValueOrThrow(CurrentTarget()); });
   module.def("default_threads", &DefaultThreadCount);
 }
 

@@ -8,11 +8,14 @@ from ._functions import (upsample_bicubic2d_aa, upsample_bicubic2d_aa_backward,
 from ._native import current_target, default_threads, supported_targets
 from ._native import version as _version
 from ._plan import Plan
+from .graph import Graph, Session
 
 __version__ = _version()
 
 __all__ = [
+    "Graph",
     "Plan",
+    "Session",
     "current_target",
     "default_threads",
     "supported_targets",

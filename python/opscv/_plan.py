@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from . import _native
 from ._arrays import View, fresh, view
 from ._plans import Attrs, in_python_words, make_plan, row_major, to_ints, to_threads
-from ._types import (DTYPE_NAMES, OPERATORS, channels_first, in_layout, number_of, to_layout,
-                     to_rule)
+from ._types import (DTYPE_NAMES, OPERATORS, channels_first, in_layout, to_dtype, to_layout, to_rule)
 
 Box = tuple[slice, ...]
 
@@ -24,15 +21,6 @@ def _attribute(name: str, value: Any) -> Any:
     if name == "scales":
         return tuple(0.0 if scale is None else float(scale) for scale in values)
     return to_ints(name, values, len(values))
-
-
-def _dtype_number(dtype: Any) -> int:
-    if isinstance(dtype, str) and dtype in DTYPE_NAMES:
-        return DTYPE_NAMES.index(dtype)
-    number = number_of(np.dtype(dtype))
-    if number is None:
-        raise TypeError(f"dtype must be one of {', '.join(DTYPE_NAMES)}, got {dtype}.")
-    return number
 
 
 class Plan:
@@ -56,7 +44,7 @@ class Plan:
         if op.lower() not in known:
             raise ValueError(f"op must be one of {', '.join(OPERATORS)}, got {op!r}.")
         self._op = known[op.lower()]
-        self._dtype = _dtype_number(dtype)
+        self._dtype = to_dtype(dtype)
         self._layout = to_layout(self._op, layout)
         self._rule = to_rule(self._op, rule)
         self._attrs: Attrs = tuple((name, _attribute(name, value))

@@ -13,7 +13,7 @@ from ._types import Operator
 Attrs = tuple[tuple[str, Any], ...]
 
 
-_LARGEST = 2**63 - 1
+LARGEST = 2**63 - 1
 
 
 def to_ints(name: str, value: Any, count: int) -> tuple[int, ...]:
@@ -24,7 +24,7 @@ def to_ints(name: str, value: Any, count: int) -> tuple[int, ...]:
         raise TypeError(f"{name} must be a list of integers, got {value!r}.") from None
     if len(numbers) != count:
         raise ValueError(f"{name} must have {count} elements, got {len(numbers)}.")
-    if any(abs(number) > _LARGEST for number in numbers):
+    if any(abs(number) > LARGEST for number in numbers):
         raise ValueError(f"{name} must be of numbers below 2^63, got {numbers}.")
     return numbers
 
@@ -34,7 +34,7 @@ def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
     that the library refuses."""
     strides = [1] * len(shape)
     for i in range(len(shape) - 2, -1, -1):
-        strides[i] = min(strides[i + 1] * max(shape[i + 1], 0), _LARGEST)
+        strides[i] = min(strides[i + 1] * max(shape[i + 1], 0), LARGEST)
     return tuple(strides)
 
 

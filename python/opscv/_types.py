@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 
@@ -54,6 +55,16 @@ def number_of(dtype: np.dtype) -> int | None:
     number = _NUMBER_OF.get(dtype)
     if number is None and dtype.kind == "V" and dtype.name == "bfloat16":
         return BFLOAT16
+    return number
+
+
+def to_dtype(dtype: Any) -> int:
+    """The number of a type given by name, or as NumPy takes it."""
+    if isinstance(dtype, str) and dtype in DTYPE_NAMES:
+        return DTYPE_NAMES.index(dtype)
+    number = number_of(np.dtype(dtype))
+    if number is None:
+        raise TypeError(f"dtype must be one of {', '.join(DTYPE_NAMES)}, got {dtype}.")
     return number
 
 
