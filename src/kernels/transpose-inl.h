@@ -47,7 +47,7 @@ HWY_INLINE void TransposeInBlocks(D d, hn::Vec<D> (&v)[kLanes]) {
 template <class D, size_t kLanes>
 HWY_INLINE void Transpose(D d, hn::Vec<D> (&v)[kLanes]) {
   static_assert(kLanes == hn::MaxLanes(D()));
-  constexpr size_t kInBlock = 16 / sizeof(hn::TFromD<D>);
+  [[maybe_unused]] constexpr size_t kInBlock = 16 / sizeof(hn::TFromD<D>);
   TransposeInBlocks(d, v);
 #if HWY_MAX_BYTES >= 32
   if constexpr (kLanes == 4 * kInBlock) {
