@@ -2,6 +2,7 @@
 #include "plan/plan.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <limits>
@@ -47,6 +48,34 @@ double TableReach(const ResampleSpec& spec, const taps::Axis& axis) {
   if (spec.direction == Direction::kForward) return std::min(window + kTogether * scale, in);
   if (scale == 0.0) return 1.0;  // a single output, which is all that any sample is read by
   return std::min((window + kTogether) / scale, out);
+}
+
+// Bytes that building the tables of an axis takes at most.
+double TableBytes(const ResampleSpec& spec, const taps::Axis& axis) {
+  constexpr double kTap = sizeof(int32_t) + sizeof(float) + sizeof(double);
+  constexpr double kRow = 2 * sizeof(int64_t);
+  const auto in = static_cast<double>(axis.in);
+  const auto out = static_cast<double>(axis.out);
+  if (spec.method == Method::kNearest) return kRow * (in + out);
+  const double support = taps::SupportOf(spec.filter);
+  const double window = std::min(2.0 * support * std::max(taps::ScaleOf(axis), 1.0) + 1.0, in);
+  const double forward = kTap * window * out + kRow * out;
+  return spec.direction == Direction::kForward ? forward : 2.0 * forward + kRow * in;
+}
+
+// Asking for more than there is would not fail: the system would end some process later on.
+Status CheckTableMemory(const ResampleSpec& spec) {
+  double bytes = 0.0;
+  for (const taps::Axis& axis : spec.axes) {
+    if (!taps::IsIdentity(axis)) bytes += TableBytes(spec, axis);
+  }
+  const double memory =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (bytes < memory) return {};
+  return {
+      StatusCode::kOutOfMemory,
+      fmt::format("the plan's tables do not fit in memory: they take up to {:.1f} GiB of {:.1f}.",
+                  bytes * 0x1p-30, memory * 0x1p-30)};
 }
 
 // Tables store distances within a row of taps in 32 bits.
@@ -158,6 +187,9 @@ Result<std::shared_ptr<const Plan>> MakePlan(const ResampleSpec& spec) {
   const bool empty = Box5{.begin = {}, .end = spec.output.shape}.Empty();
   if (!empty && !IsCopy(spec)) {
     if (Status status = CheckTableRange(spec); !status.ok()) return Unexpected(std::move(status));
+  }
+  if (!empty) {
+    if (Status status = CheckTableMemory(spec); !status.ok()) return Unexpected(std::move(status));
   }
   try {
     std::unique_ptr<const Program> program;

@@ -369,6 +369,17 @@ TEST(Plan, InputBoxOfAnEmptyBoxIsEmpty) {
 }
 
 // Distances within a row of taps are 32-bit numbers: longer windows are refused, not cut.
+// Before it asks the system for them, which would end a process, this one or another, later on.
+TEST(Plan, RefusesTablesBeyondTheMemory) {
+  const testing::Sizes sizes{.in = {1, int64_t{1} << 40, 5}, .out = {1, 1 << 20, 5}};
+  const auto plan =
+      MakePlan(MakeSpec(Method::kTaps, Direction::kBackward, DType::kFloat32, sizes, false));
+  ASSERT_FALSE(plan.has_value());
+  EXPECT_EQ(plan.error().code(), StatusCode::kOutOfMemory);
+  EXPECT_NE(plan.error().message().find("tables do not fit in memory"), std::string::npos)
+      << plan.error().message();
+}
+
 TEST(Plan, RefusesWindowsBeyondTables) {
   const int64_t long_axis = int64_t{1} << 33;
   const Sizes sizes{.in = {1, 1, long_axis}, .out = {1, 1, 2}};
