@@ -129,10 +129,9 @@ class Checker {
 
   void Compare(const reference::Answer& answer, const std::vector<double>& actual, int64_t n,
                int64_t c) {
-    const reference::Type type = ReferenceType(dtype_);
     for (size_t i = 0; i < actual.size(); ++i) {
       const auto element = static_cast<int64_t>(i);
-      const double fraction = reference::ErrorFraction(type, actual[i], answer.value[i],
+      const double fraction = reference::ErrorFraction(dtype_, actual[i], answer.value[i],
                                                        answer.magnitude[i], answer.TapsOf(element));
       if (fraction <= worst_.fraction) continue;
       worst_ = {.fraction = fraction,

@@ -35,10 +35,14 @@ void AddCommonOptions(CLI::App& app, CommonOptions& options) {
 
 void Print(const CommonOptions& options, const Json& json, const std::string& text) {
   if (options.quiet) return;
-  const std::string out = options.json ? json.dump(2) : text;
-  std::fwrite(out.data(), 1, out.size(), stdout);
-  if (out.empty() || out.back() != '\n') std::fputc('\n', stdout);
-  if (std::fflush(stdout) != 0) throw WriteFailure("stdout: cannot be written");
+  std::string out = options.json ? json.dump(2) : text;
+  if (out.empty() || out.back() != '\n') out += '\n';
+  WriteOut(out);
+}
+
+void WriteOut(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (std::fflush(stdout) != 0 || !written) throw WriteFailure("stdout: cannot be written");
 }
 
 }  // namespace opscv::cli

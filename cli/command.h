@@ -44,6 +44,9 @@ using Action = std::function<Exit()>;
 // Prints a report: as JSON with --json, as `text` otherwise, nothing with --quiet.
 void Print(const CommonOptions& options, const Json& json, const std::string& text);
 
+// Writes to stdout; a WriteFailure says that it could not.
+void WriteOut(std::string_view text);
+
 // Each adds one subcommand.
 void AddList(CLI::App& app, Action& action);
 void AddRun(CLI::App& app, Action& action);

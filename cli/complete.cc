@@ -2,7 +2,6 @@
 // What completion in a shell asks.
 #include <CLI/CLI.hpp>
 
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -48,7 +47,9 @@ std::vector<std::string> Candidates(const CLI::App& root, const std::vector<std:
 }  // namespace
 
 void PrintCompletions(const CLI::App& app, const std::vector<std::string>& words) {
-  for (const std::string& word : Candidates(app, words)) std::puts(word.c_str());
+  std::string text;
+  for (const std::string& word : Candidates(app, words)) text += word + '\n';
+  WriteOut(text);
 }
 
 }  // namespace opscv::cli

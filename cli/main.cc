@@ -56,7 +56,11 @@ void CheckSecondWord(const CLI::App& sub, const std::vector<std::string>& words)
 
 // Words where a subcommand or an operator must stand: CLI11 would only call them unexpected.
 void CheckFirstWords(const CLI::App& app, const std::vector<std::string>& words) {
-  if (words.empty() || words[0].rfind('-', 0) == 0) return;
+  if (words.empty()) {
+    throw UsageFailure("subcommand must be one of {}, got none",
+                       fmt::join(SubcommandsOf(app), ", "));
+  }
+  if (words[0].rfind('-', 0) == 0) return;
   std::vector<std::string> names;
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
     names.push_back(sub->get_name());
@@ -66,6 +70,22 @@ void CheckFirstWords(const CLI::App& app, const std::vector<std::string>& words)
     return;
   }
   throw UsageFailure("subcommand must be one of {}, got '{}'", fmt::join(names, ", "), words[0]);
+}
+
+// What was left over of the words, who does not take it, and what it does take.
+std::string NotTaken(const CLI::App& app) {
+  const CLI::App* last = &app;
+  std::string path = app.get_name();
+  while (!last->get_subcommands().empty()) {
+    last = last->get_subcommands().front();
+    path += " " + last->get_name();
+  }
+  std::vector<std::string> options;
+  for (const CLI::Option* option : last->get_options()) {
+    for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+  }
+  return fmt::format("'{}' takes no '{}', expected {}", path, fmt::join(app.remaining(true), " "),
+                     fmt::join(options, ", "));
 }
 
 // The two commands that are no people's: completion and the man page.
@@ -90,8 +110,8 @@ int Main(int argc, char** argv) {
   }
   std::vector<std::string> words;
   for (int i = 1; i < argc; ++i) words.push_back(Underscored(argv[i]));
-  if (AnswersShell(app, words)) return 0;
   try {
+    if (AnswersShell(app, words)) return 0;
     CheckFirstWords(app, words);
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
     app.parse(words);
@@ -99,6 +119,8 @@ int Main(int argc, char** argv) {
     return static_cast<int>(action());
   } catch (const CLI::Success& done) {  // help and version
     return app.exit(done);
+  } catch (const CLI::ExtrasError&) {
+    return Complain(Exit::kUsage, NotTaken(app));
   } catch (const CLI::ParseError& error) {
     return Complain(Exit::kUsage, error.what());
   } catch (const Failure& failure) {

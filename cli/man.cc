@@ -2,7 +2,6 @@
 // The man page, made from the subcommands themselves.
 #include <CLI/CLI.hpp>
 
-#include <cstdio>
 #include <string>
 
 #include "cli/command.h"
@@ -142,7 +141,7 @@ void PrintManPage(const CLI::App& app) {
     text += SubcommandText(*sub);
   }
   text += kEnd;
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  WriteOut(text);
 }
 
 }  // namespace opscv::cli

@@ -4,18 +4,6 @@
 namespace opscv::cli {
 namespace {
 
-reference::IndexRule RuleOf(IndexRule rule) {
-  switch (rule) {
-    case IndexRule::kAscend:
-      return reference::IndexRule::kAscend;
-    case IndexRule::kTorchCpu:
-      return reference::IndexRule::kTorchCpu;
-    case IndexRule::kExact:
-      return reference::IndexRule::kExact;
-  }
-  return reference::IndexRule::kAscend;
-}
-
 reference::Answer Cubic(const plan::ResampleSpec& spec, std::span<const double> plane) {
   const taps::Axis& h = spec.axes[1];
   const taps::Axis& w = spec.axes[2];
@@ -34,7 +22,7 @@ reference::Answer Cubic(const plan::ResampleSpec& spec, std::span<const double> 
 
 reference::Answer Nearest(const plan::ResampleSpec& spec, std::span<const double> plane) {
   reference::NearestExact3dProblem problem;
-  problem.rule = RuleOf(spec.rule);
+  problem.rule = spec.rule;
   for (size_t axis = 0; axis < spec.axes.size(); ++axis) {
     problem.in[axis] = spec.axes[axis].in;
     problem.out[axis] = spec.axes[axis].out;
@@ -60,19 +48,6 @@ reference::Answer ReferencePlane(const Operation& operation, std::span<const dou
                     Describe(operation, operation.output));
   const plan::ResampleSpec spec = operation.info->to_spec(call.value());
   return spec.method == plan::Method::kNearest ? Nearest(spec, plane) : Cubic(spec, plane);
-}
-
-reference::Type ReferenceType(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return reference::Type::kFloat32;
-    case DType::kFloat16:
-      return reference::Type::kFloat16;
-    case DType::kBFloat16:
-      return reference::Type::kBFloat16;
-    default:
-      return reference::Type::kFloat64;
-  }
 }
 
 }  // namespace opscv::cli

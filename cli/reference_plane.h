@@ -16,9 +16,6 @@ namespace opscv::cli {
 [[nodiscard]] reference::Answer ReferencePlane(const Operation& operation,
                                                std::span<const double> plane);
 
-// The type that decides the bound; integers, which are only copied, count as float64.
-[[nodiscard]] reference::Type ReferenceType(DType dtype);
-
 }  // namespace opscv::cli
 
 #endif  // OPSCV_CLI_REFERENCE_PLANE_H_

@@ -38,24 +38,12 @@ reference::Answer Cubic(bool backward, int64_t batch, const std::vector<int64_t>
                   : reference::UpsampleBicubic2dAA(problem, data);
 }
 
-reference::IndexRule ToRule(int rule) {
-  switch (static_cast<IndexRule>(rule)) {
-    case IndexRule::kTorchCpu:
-      return reference::IndexRule::kTorchCpu;
-    case IndexRule::kExact:
-      return reference::IndexRule::kExact;
-    case IndexRule::kAscend:
-      break;
-  }
-  return reference::IndexRule::kAscend;
-}
-
 reference::Answer Nearest(bool backward, int64_t batch, const std::vector<int64_t>& in,
                           const std::vector<int64_t>& out, const std::vector<double>& scales,
                           int rule, std::span<const double> data) {
   reference::NearestExact3dProblem problem;
   problem.batch = batch;
-  problem.rule = ToRule(rule);
+  problem.rule = static_cast<IndexRule>(rule);
   for (size_t axis = 0; axis < 3; ++axis) {
     problem.in[axis] = in.at(axis);
     problem.out[axis] = out.at(axis);
@@ -63,19 +51,6 @@ reference::Answer Nearest(bool backward, int64_t batch, const std::vector<int64_
   }
   return backward ? reference::UpsampleNearestExact3dGrad(problem, data)
                   : reference::UpsampleNearestExact3d(problem, data);
-}
-
-reference::Type ToType(int dtype) {
-  switch (static_cast<DType>(dtype)) {
-    case DType::kFloat32:
-      return reference::Type::kFloat32;
-    case DType::kFloat16:
-      return reference::Type::kFloat16;
-    case DType::kBFloat16:
-      return reference::Type::kBFloat16;
-    default:
-      return reference::Type::kFloat64;
-  }
 }
 
 Array ToArray(std::vector<double> values) {
@@ -101,7 +76,7 @@ nb::tuple Judge(const std::string& op, int64_t batch, const std::vector<int64_t>
   std::vector<double> fractions(answer.value.size());
   for (size_t i = 0; i < fractions.size(); ++i) {
     fractions[i] =
-        reference::ErrorFraction(ToType(dtype), actual.data()[i], answer.value[i],
+        reference::ErrorFraction(static_cast<DType>(dtype), actual.data()[i], answer.value[i],
                                  answer.magnitude[i], answer.TapsOf(static_cast<int64_t>(i)));
   }
   return nb::make_tuple(ToArray(std::move(fractions)), ToArray(std::move(answer.value)));

@@ -249,19 +249,6 @@ class Destinations {
   std::vector<char> plain_;
 };
 
-inline reference::Type ReferenceType(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat64:
-      return reference::Type::kFloat64;
-    case DType::kFloat16:
-      return reference::Type::kFloat16;
-    case DType::kBFloat16:
-      return reference::Type::kBFloat16;
-    default:
-      return reference::Type::kFloat32;
-  }
-}
-
 // A sum of products in a type wider than any the kernels use.
 struct ExactSum {
   long double value = 0;
@@ -277,7 +264,7 @@ inline void ExpectAccurate(DType dst, double actual, const ExactSum& sum, int64_
   const auto value = static_cast<double>(sum.value);
   const auto magnitude = static_cast<double>(sum.magnitude);
   const double fraction = reference::ErrorFraction(
-      ReferenceType(dst), actual, value, magnitude,
+      dst, actual, value, magnitude,
       {.passes = 1, .taps = {terms, 0}, .largest_extent = std::max<int64_t>(terms, 1)});
   ASSERT_LE(fraction, 1.0) << "error in units of the bound; got " << std::hexfloat << actual
                            << ", exactly " << value << ", magnitude " << magnitude;

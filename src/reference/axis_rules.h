@@ -8,10 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace opscv::reference {
+#include "opscv/spec.h"
 
-// How the nearest-exact operators map output samples to input samples.
-enum class IndexRule { kAscend, kTorchCpu, kExact };
+namespace opscv::reference {
 
 // The kept taps of one axis, row after row: output sample o is the sum over
 // k in [begin[o], begin[o + 1]) of weight[k] * input[index[k]], index ascending within a row.

@@ -15,33 +15,32 @@ struct Format {
   int max_exponent;
 };
 
-Format FormatOf(Type type) {
+Format FormatOf(DType type) {
   switch (type) {
-    case Type::kFloat64:
-      return {52, -1022, 1023};
-    case Type::kFloat32:
+    case DType::kFloat32:
       return {23, -126, 127};
-    case Type::kFloat16:
+    case DType::kFloat16:
       return {10, -14, 15};
-    case Type::kBFloat16:
+    case DType::kBFloat16:
       return {7, -126, 127};
+    default:
+      return {52, -1022, 1023};
   }
-  return {};
 }
 
 // From here on, rounding to nearest gives infinity.
-double OverflowThreshold(Type type) {
+double OverflowThreshold(DType type) {
   const Format f = FormatOf(type);
-  if (type == Type::kFloat64) return std::numeric_limits<double>::infinity();
+  if (type == DType::kFloat64) return std::numeric_limits<double>::infinity();
   return std::ldexp(2.0, f.max_exponent) - std::ldexp(0.5, f.max_exponent - f.fraction_bits);
 }
 
-bool IsHalf(Type type) { return type == Type::kFloat16 || type == Type::kBFloat16; }
+bool IsHalf(DType type) { return type == DType::kFloat16 || type == DType::kBFloat16; }
 
 // The bound of the arithmetic, before a half type rounds the result.
-double ArithmeticBound(Type type, double magnitude, const PassTaps& taps) {
+double ArithmeticBound(DType type, double magnitude, const PassTaps& taps) {
   const double infinity = std::numeric_limits<double>::infinity();
-  const bool in_double = type == Type::kFloat64;
+  const bool in_double = type == DType::kFloat64;
   const double largest =
       in_double ? std::numeric_limits<double>::max() : double{std::numeric_limits<float>::max()};
   if (!(std::max(magnitude, taps.peak) < largest)) return infinity;
@@ -60,14 +59,14 @@ double ArithmeticBound(Type type, double magnitude, const PassTaps& taps) {
 
 }  // namespace
 
-double HalfUnitInLastPlace(Type type, double value) {
+double HalfUnitInLastPlace(DType type, double value) {
   const Format f = FormatOf(type);
   const int exponent =
       std::clamp(value == 0 ? f.min_exponent : std::ilogb(value), f.min_exponent, f.max_exponent);
   return std::ldexp(0.5, exponent - f.fraction_bits);
 }
 
-double BoundFor(Type type, double value, double magnitude, const PassTaps& taps) {
+double BoundFor(DType type, double value, double magnitude, const PassTaps& taps) {
   if (taps.passes == 0) return 0;
   const double bound = ArithmeticBound(type, magnitude, taps);
   if (!IsHalf(type) || std::isinf(bound)) return bound;
@@ -76,7 +75,7 @@ double BoundFor(Type type, double value, double magnitude, const PassTaps& taps)
   return bound + HalfUnitInLastPlace(type, std::fabs(value) + bound);
 }
 
-double ErrorFraction(Type type, double actual, double value, double magnitude,
+double ErrorFraction(DType type, double actual, double value, double magnitude,
                      const PassTaps& taps) {
   const double infinity = std::numeric_limits<double>::infinity();
   if (!std::isfinite(value)) return std::isfinite(actual) ? infinity : 0;

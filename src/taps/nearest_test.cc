@@ -17,18 +17,6 @@ using testing::TracedRandom;
 
 constexpr IndexRule kRules[] = {IndexRule::kAscend, IndexRule::kTorchCpu, IndexRule::kExact};
 
-reference::IndexRule ToReference(IndexRule rule) {
-  switch (rule) {
-    case IndexRule::kAscend:
-      return reference::IndexRule::kAscend;
-    case IndexRule::kTorchCpu:
-      return reference::IndexRule::kTorchCpu;
-    case IndexRule::kExact:
-      break;
-  }
-  return reference::IndexRule::kExact;
-}
-
 std::string Say(const NearestAxis& axis, IndexRule rule) {
   return "in " + std::to_string(axis.in) + " out " + std::to_string(axis.out) + " multiplier " +
          std::to_string(axis.multiplier) + " rule " + std::string(NameOf(rule));
@@ -42,8 +30,7 @@ void ExpectIsReference(const NearestAxis& axis, IndexRule rule) {
   EXPECT_EQ(bounds.front(), 0);
   EXPECT_EQ(bounds.back(), axis.out);
   EXPECT_TRUE(std::is_sorted(bounds.begin(), bounds.end()));
-  const auto expected =
-      reference::NearestBounds(axis.in, axis.out, axis.multiplier, ToReference(rule));
+  const auto expected = reference::NearestBounds(axis.in, axis.out, axis.multiplier, rule);
   const auto [ours, theirs] = std::mismatch(bounds.begin(), bounds.end(), expected.begin());
   EXPECT_TRUE(ours == bounds.end())
       << "bound " << ours - bounds.begin() << " is " << *ours << ", expected " << *theirs;
@@ -60,8 +47,7 @@ void ExpectSourcesFit(const NearestAxis& axis, IndexRule rule) {
     EXPECT_LE(bounds[source], o);
     EXPECT_GT(bounds[source + 1], o);
   }
-  EXPECT_EQ(sources,
-            reference::NearestSources(axis.in, axis.out, axis.multiplier, ToReference(rule)));
+  EXPECT_EQ(sources, reference::NearestSources(axis.in, axis.out, axis.multiplier, rule));
 }
 
 void ExpectAll(const NearestAxis& axis) {

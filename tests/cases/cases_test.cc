@@ -96,16 +96,6 @@ Call ReadCall(const Json& test) {
   return call;
 }
 
-// The element offset of the index-th element, row-major over the shape.
-int64_t OffsetOf(const TensorDesc& tensor, int64_t index) {
-  int64_t offset = 0;
-  for (int i = tensor.shape.rank() - 1; i >= 0; --i) {
-    offset += index % tensor.shape[i] * tensor.strides[i];
-    index /= tensor.shape[i];
-  }
-  return offset;
-}
-
 int64_t SpanOf(const TensorDesc& tensor) {
   int64_t last = 0;
   for (int i = 0; i < tensor.shape.rank(); ++i) last += (tensor.shape[i] - 1) * tensor.strides[i];

@@ -237,9 +237,20 @@ class Reports(CommandTest):
 
     def test_a_report_that_cannot_be_written_is_a_failure(self):
         with open("/dev/full", "wb") as full:
-            done = subprocess.run([OPSCV, "list"], stdout=full, stderr=subprocess.PIPE, text=True)
-        self.assertEqual(done.returncode, CANNOT_WRITE)
-        self.assertIn("stdout", done.stderr)
+            # A few bytes, more than a buffer holds, and what is no report.
+            for words in (["list"], ["list", "--long"], ["man"], ["complete", "--", ""]):
+                done = subprocess.run([OPSCV, *words], stdout=full, stderr=subprocess.PIPE,
+                                      text=True)
+                self.assertEqual(done.returncode, CANNOT_WRITE, words)
+                self.assertIn("stdout", done.stderr)
+
+    def test_words_that_nobody_takes(self):
+        _, err = self.opscv("run", *self.WORDS, "--output", "out.npy", "--colour", "red",
+                            status=USAGE)
+        self.assertEqual(err.count("\n"), 1)
+        self.assertRegex(err, r"'opscv run \w+' takes no '--colour red', expected .*--output_size")
+        _, err = self.opscv(status=USAGE)
+        self.assertRegex(err, r"subcommand must be one of list, run, .*, got none")
 
     def test_check_keeps_and_breaks_the_bound(self):
         for dtype in ("float64", "float32", "float16", "bfloat16"):

@@ -98,16 +98,6 @@ class SparseFloats {
   void* memory_;
 };
 
-// The offset of the index-th element, row-major over the shape, in elements.
-int64_t OffsetOf(const TensorDesc& tensor, int64_t index) {
-  int64_t offset = 0;
-  for (int i = tensor.shape.rank() - 1; i >= 0; --i) {
-    offset += index % tensor.shape[i] * tensor.strides[i];
-    index /= tensor.shape[i];
-  }
-  return offset;
-}
-
 void ExpectRuns(const Problem& problem, const TensorDesc& input, const void* in,
                 const TensorDesc& output, void* out) {
   const Result<Plan> plan = MakePlan(problem.ToSpec(), input, output);

@@ -151,19 +151,13 @@ std::vector<double> Bicubic(const Problem& problem, const std::vector<double>& i
   return result;
 }
 
-reference::IndexRule RuleOf(IndexRule rule) {
-  return rule == IndexRule::kAscend     ? reference::IndexRule::kAscend
-         : rule == IndexRule::kTorchCpu ? reference::IndexRule::kTorchCpu
-                                        : reference::IndexRule::kExact;
-}
-
 std::vector<int64_t> Bounds(const Problem& problem, size_t axis) {
   const reference::NearestExact3dProblem p = {
       .batch = 1,
       .in = {problem.in[0], problem.in[1], problem.in[2]},
       .out = {problem.out[0], problem.out[1], problem.out[2]},
       .scales = {problem.scales[0], problem.scales[1], problem.scales[2]},
-      .rule = RuleOf(problem.rule)};
+      .rule = problem.rule};
   return reference::NearestBounds(problem.in[axis], problem.out[axis],
                                   reference::UsedScale(p, static_cast<int>(axis)), p.rule);
 }

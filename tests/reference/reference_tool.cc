@@ -19,9 +19,9 @@
 
 namespace {
 
+using opscv::IndexRule;
 using opscv::reference::Answer;
 using opscv::reference::Bicubic2dAAProblem;
-using opscv::reference::IndexRule;
 using opscv::reference::NearestExact3dProblem;
 using opscv::reference::TapTable;
 

@@ -17,30 +17,6 @@ std::vector<int64_t> WithBatch(const Problem& problem, const std::vector<int64_t
   return shape;
 }
 
-reference::Type TypeOf(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat64:
-      return reference::Type::kFloat64;
-    case DType::kFloat16:
-      return reference::Type::kFloat16;
-    case DType::kBFloat16:
-      return reference::Type::kBFloat16;
-    default:
-      return reference::Type::kFloat32;
-  }
-}
-
-reference::IndexRule RuleOf(IndexRule rule) {
-  switch (rule) {
-    case IndexRule::kTorchCpu:
-      return reference::IndexRule::kTorchCpu;
-    case IndexRule::kExact:
-      return reference::IndexRule::kExact;
-    default:
-      return reference::IndexRule::kAscend;
-  }
-}
-
 // A scale that is not quite out/in but still gives out = floor(in * scale).
 double FittingScale(int64_t in, int64_t out, Random& random) {
   const double low = static_cast<double>(out) / static_cast<double>(in);
@@ -120,7 +96,7 @@ reference::Answer Reference(const Problem& problem, const std::vector<double>& i
     return problem.backward() ? reference::UpsampleBicubic2dAAGrad(p, input)
                               : reference::UpsampleBicubic2dAA(p, input);
   }
-  reference::NearestExact3dProblem p{.batch = batch, .rule = RuleOf(problem.rule)};
+  reference::NearestExact3dProblem p{.batch = batch, .rule = problem.rule};
   std::copy_n(problem.in.begin(), 3, p.in.begin());
   std::copy_n(problem.out.begin(), 3, p.out.begin());
   std::copy_n(problem.scales.begin(), 3, p.scales.begin());
@@ -133,9 +109,8 @@ Worst WorstError(const Problem& problem, const reference::Answer& answer,
   Worst worst;
   for (size_t i = 0; i < actual.size(); ++i) {
     const auto element = static_cast<int64_t>(i);
-    const double fraction =
-        reference::ErrorFraction(TypeOf(problem.dtype), actual[i], answer.value[i],
-                                 answer.magnitude[i], answer.TapsOf(element));
+    const double fraction = reference::ErrorFraction(problem.dtype, actual[i], answer.value[i],
+                                                     answer.magnitude[i], answer.TapsOf(element));
     if (worst.element < 0 || !(fraction <= worst.fraction)) {
       worst = {fraction, element, actual[i], answer.value[i]};
     }

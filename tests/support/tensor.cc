@@ -109,6 +109,15 @@ double FromBits(DType dtype, uint64_t bits) {
   }
 }
 
+int64_t OffsetOf(const TensorDesc& tensor, int64_t index) {
+  int64_t offset = 0;
+  for (int i = tensor.shape.rank() - 1; i >= 0; --i) {
+    offset += index % tensor.shape[i] * tensor.strides[i];
+    index /= tensor.shape[i];
+  }
+  return offset;
+}
+
 TestTensor::TestTensor(DType dtype, const std::vector<int64_t>& shape, Form form)
     : logical_shape_(shape),
       logical_strides_(StridesOf(shape, form)),

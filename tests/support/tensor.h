@@ -28,6 +28,9 @@ enum class Form {
 inline constexpr int kForms = 8;
 std::string_view NameOf(Form form);
 
+// The offset of the index-th element, row-major over the shape as it is listed, in elements.
+[[nodiscard]] int64_t OffsetOf(const TensorDesc& tensor, int64_t index);
+
 class TestTensor {
  public:
   // A tensor of that shape, given as N,C,spatial, with all storage set to a pattern.

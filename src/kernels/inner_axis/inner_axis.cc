@@ -49,10 +49,10 @@ struct InnerAxis {
     }
   };
 
-  // A table's arrays, and how far apart in a window two neighbouring pixels of a row are. A local
-  // copy, since the compiler must assume that stores change whatever is reached by reference.
-  // kPlain: pixels of one channel, taps without gaps.
-  template <bool kPlain, size_t kVectors>
+  // A table's arrays, and the channels of a pixel. A local copy, since the compiler must assume
+  // that stores change whatever is reached by reference. kPlain: pixels of one channel, taps
+  // without gaps.
+  template <bool kPlain>
   struct Taps {
     const int64_t* base;
     const int64_t* place;
@@ -154,8 +154,8 @@ struct InnerAxis {
   // Adds taps [begin, end), counted over all rows, of output o to the sums; `column` is where the
   // element that deltas count from stands in a window, or would.
   template <bool kPlain, size_t kVectors>
-  static HWY_INLINE void AddTaps(const Taps<kPlain, kVectors>& taps, int64_t o, int64_t begin,
-                                 int64_t end, const Real* column, V (&sum)[kVectors]) {
+  static HWY_INLINE void AddTaps(const Taps<kPlain>& taps, int64_t o, int64_t begin, int64_t end,
+                                 const Real* column, V (&sum)[kVectors]) {
     for (int64_t k = begin; k < end; ++k) {
       const V w = hn::Set(kD, taps.weight[k]);
       const Real* from = column + taps.Element(o, k) * Window<kVectors>::kRows;
@@ -167,7 +167,7 @@ struct InnerAxis {
 
   // The sums of output o, channel c, all of whose taps stand in the window.
   template <bool kPlain, size_t kVectors>
-  static HWY_INLINE void SumTaps(const Taps<kPlain, kVectors>& taps, int64_t o, int64_t c,
+  static HWY_INLINE void SumTaps(const Taps<kPlain>& taps, int64_t o, int64_t c,
                                  const Window<kVectors>& window, V (&sum)[kVectors]) {
     constexpr auto kBlock = static_cast<int64_t>(kSumBlock);
     const int64_t begin = taps.place[o];
@@ -189,7 +189,7 @@ struct InnerAxis {
   template <size_t kVectors>
   static HWY_NOINLINE void SumManyTaps(const InnerAxisArgs& args, int64_t o, int64_t c,
                                        Window<kVectors>& window, V (&sum)[kVectors]) {
-    const Taps<false, kVectors> taps(args);
+    const Taps<false> taps(args);
     const std::span<const int32_t> delta = args.table->delta(o);
     const int64_t base = taps.base[o];
     BlockTotal<D> total[kVectors];
@@ -240,8 +240,8 @@ struct InnerAxis {
 
   // kLanes output elements from `at` on; kMany: a window does not hold what they read.
   template <bool kMany, bool kPlain, size_t kVectors>
-  static HWY_INLINE void Outputs(const InnerAxisArgs& args, const Taps<kPlain, kVectors>& taps,
-                                 int64_t at, int64_t end, Window<kVectors>& window) {
+  static HWY_INLINE void Outputs(const InnerAxisArgs& args, const Taps<kPlain>& taps, int64_t at,
+                                 int64_t end, Window<kVectors>& window) {
     V square[kVectors][kLanes];
     int64_t o = kPlain ? at : at / taps.channels;
     int64_t c = kPlain ? 0 : at % taps.channels;
@@ -274,7 +274,7 @@ struct InnerAxis {
   // All outputs of at most kVectors * kLanes rows.
   template <bool kPlain, size_t kVectors>
   static HWY_NOINLINE void Rows(const InnerAxisArgs& args) {
-    const Taps<kPlain, kVectors> taps(args);
+    const Taps<kPlain> taps(args);
     Window<kVectors> window;
     const int64_t end = args.end * args.channels;
     const int64_t group = taps::TapTable::kGroup * args.channels;
