@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/checked_math.h"
+#include "kernels/kernel.h"
 
 namespace opscv::plan {
 namespace {
@@ -34,13 +35,52 @@ constexpr int64_t kMaxGroupChannels = 1024;
 // (10 to 20 % of the gradient of 512 x 512 images on AMD Zen 3).
 constexpr double kStreamBytes = 16.0 * 1024 * 1024;
 
-// Rows of a few cache lines gain nothing: on AMD Zen 3, rows of two lines took 20 % longer.
-constexpr int64_t kStreamRowBytes = 512;
+// Runs of a few cache lines gain nothing: on AMD Zen 3, rows of two lines took 20 % longer.
+constexpr int64_t kStreamRunBytes = 512;
+
+// Rows collected before they are stored past the caches: a quarter of a first-level cache of
+// 32 KiB.
+constexpr int64_t kStageBytes = 8192;
+
+// Bands that are read for every few rows stay in the second-level cache beside the scratch.
+constexpr int64_t kBandBytes = 256 * 1024;
+
+// Input elements that a vector of outputs multiplies, on average: with more of them, turning rows
+// is faster (AMD Zen 3, AVX2).
+constexpr int64_t kMaxBandElements = 48;
+
+// From more channels on, vectors along the channels of one pixel are full enough.
+constexpr int64_t kMaxWovenChannels = 8;
+
+// What the rows of a group read must fit in what the kernel turns at once (kernels/inner_axis), with
+// the longest vectors.
+constexpr int64_t kMaxWovenReach = 256;
 
 }  // namespace
 
-bool StreamsRows(double output_bytes, int64_t row_bytes) {
-  return output_bytes > kStreamBytes && row_bytes >= kStreamRowBytes;
+bool UsesBands(const taps::TapTable& w, const kernels::BandTable::Shape& shape,
+               int64_t real_bytes) {
+  if (shape.lanes == 0 || w.max_taps() > static_cast<int64_t>(kernels::kSumBlock)) return false;
+  const int64_t elements = kernels::BandTable::Elements(w, shape);
+  return elements * shape.lanes * real_bytes <= kBandBytes &&
+         elements <= kMaxBandElements * CeilDiv(w.rows() * shape.channels, shape.lanes);
+}
+
+bool WeavesChannels(const taps::TapTable& w, int64_t channels) {
+  if (channels > kMaxWovenChannels) return false;
+  for (int64_t group = 0; group * taps::TapTable::kGroup < w.rows(); ++group) {
+    const taps::TapTable::Reach& reach = w.reach(group);
+    if ((reach.end - reach.begin) * channels > kMaxWovenReach) return false;
+  }
+  return true;
+}
+
+bool StoresPastCaches(double output_bytes, int64_t run_bytes) {
+  return output_bytes > kStreamBytes && run_bytes >= kStreamRunBytes;
+}
+
+int64_t StageRows(int64_t row_bytes, int64_t rows) {
+  return std::clamp<int64_t>(kStageBytes / row_bytes, 1, rows);
 }
 
 int64_t GroupChannels(int64_t channels) { return std::min(channels, kMaxGroupChannels); }
@@ -58,7 +98,8 @@ bool RowsFirst(const taps::TapTable& h, const taps::TapTable& w) {
 
 int64_t TilePixels(int64_t pixels, int64_t channels, int64_t scratch_bytes) {
   const int64_t fitting = kScratchBytes / std::max<int64_t>(scratch_bytes, 1);
-  const int64_t multiple = channels > 1 ? 1 : kTileMultiple;
+  // Not of a few pixels with many channels: rounding would multiply their scratch.
+  const int64_t multiple = channels > 1 && fitting < 4 * kTileMultiple ? 1 : kTileMultiple;
   const int64_t tile = RoundUp(std::max(fitting, CeilDiv(kMinTileElements, channels)), multiple);
   return std::max<int64_t>(std::min(tile, pixels), 1);
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "kernels/inner_axis/bands.h"
 #include "plan/geometry.h"
 #include "taps/tap_table.h"
 
@@ -14,19 +15,25 @@ namespace opscv::plan {
 // An H table with more taps than this is applied first, so that a single row of intermediate does.
 inline constexpr int64_t kMaxRingTaps = 64;
 
-// As many channels as lie side by side and still go through the pass along W as single elements;
-// from there on, vectors along the channels of one pixel are full enough.
-inline constexpr int64_t kMaxWovenChannels = 8;
-
 // Channels that a block takes as one group, of `channels` that lie side by side.
 [[nodiscard]] int64_t GroupChannels(int64_t channels);
 
 // Whether the pass along H comes before the one along W, where both are needed.
 [[nodiscard]] bool RowsFirst(const taps::TapTable& h, const taps::TapTable& w);
 
-// Whether the rows of an output of that many bytes are stored past the caches, a row of
-// `row_bytes` at a time.
-[[nodiscard]] bool StreamsRows(double output_bytes, int64_t row_bytes);
+// Whether the pass along W takes the table as bands of that shape (kernels/inner_axis).
+[[nodiscard]] bool UsesBands(const taps::TapTable& w, const kernels::BandTable::Shape& shape,
+                             int64_t real_bytes);
+
+// Whether the pass along W takes the channels of pixels that touch as single elements of a row.
+[[nodiscard]] bool WeavesChannels(const taps::TapTable& w, int64_t channels);
+
+// Whether an output of that many bytes is stored past the caches, where `run_bytes` of it lie
+// together.
+[[nodiscard]] bool StoresPastCaches(double output_bytes, int64_t run_bytes);
+
+// Rows of output, out of `rows`, that are collected before they are stored past the caches.
+[[nodiscard]] int64_t StageRows(int64_t row_bytes, int64_t rows);
 
 // Pixels of output a block takes along W, where every pixel costs `scratch_bytes` of scratch: all
 // of them if they fit the cache share of one thread.

@@ -22,6 +22,16 @@ struct TargetLine {
   int64_t step_bytes;
 };
 
+// Rows of them, `row_bytes` apart.
+struct TargetRows {
+  TargetLine line;
+  int64_t row_bytes;
+  bool stream = false;  // stores go past the caches where they can
+  [[nodiscard]] TargetRows From(int64_t row) const {
+    return {{line.data + row * row_bytes, line.step_bytes}, row_bytes, stream};
+  }
+};
+
 // How many pixels, each of how many channels. Kernels for grouped lines take neighbouring channels;
 // a group may have one channel only, where a box cuts the others off.
 struct LineSize {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <cstdint>
 #include <optional>
 
 #include "base/checked_math.h"
@@ -13,6 +13,7 @@
 #include "plan/cost_model.h"
 #include "plan/line.h"
 #include "plan/program.h"
+#include "plan/row_stage.h"
 
 namespace opscv::plan {
 namespace {
@@ -21,9 +22,10 @@ using taps::TapTable;
 
 constexpr int64_t kAlign = 64;
 
-// Rows that go through the pass along W together: as many as its kernel takes at once with the
-// longest vectors.
-constexpr int64_t kRowBatch = 16;
+// Rows that go through the pass along W together: as many as its kernel takes at once, by bands and
+// by turning rows with the longest vectors.
+constexpr int64_t kBandRows = 8;
+constexpr int64_t kTurnedRows = 16;
 
 std::optional<TapTable> BuildTable(const ResampleSpec& spec, int axis) {
   if (taps::IsIdentity(spec.axes[axis])) return std::nullopt;
@@ -50,14 +52,13 @@ int64_t RowsAlive(const TapTable& table) {
   return alive;
 }
 
-// Whether rows are dense in both tensors and have so few channels that no vector is filled by one
-// pixel's.
-bool IsWoven(const ResampleSpec& spec) {
-  const int64_t channels = spec.input.shape[kC];
+// Whether pixels touch in both tensors.
+bool HasDenseRows(const ResampleSpec& spec) {
   const auto dense = [&](const Tensor5& tensor) {
-    return tensor.shape[kW] == 1 || tensor.stride_bytes[kW] == channels * SizeOf(spec.dtype);
+    const int64_t pixel_bytes = tensor.shape[kC] * SizeOf(spec.dtype);
+    return tensor.shape[kW] == 1 || tensor.stride_bytes[kW] == pixel_bytes;
   };
-  return channels <= kMaxWovenChannels && dense(spec.input) && dense(spec.output);
+  return dense(spec.input) && dense(spec.output);
 }
 
 Range InputOfRows(const TapTable& table, Range rows) {
@@ -75,33 +76,39 @@ class TapProgram final : public Program {
   explicit TapProgram(const ResampleSpec& spec);
 
   [[nodiscard]] BlockShape Blocks() const override { return blocks_; }
-  [[nodiscard]] int64_t ScratchBytes() const override { return strip_rows_ * strip_row_bytes_; }
+  [[nodiscard]] int64_t ScratchBytes() const override {
+    return strip_rows_ * strip_row_bytes_ + stage_.bytes();
+  }
   [[nodiscard]] Range InputRange(int axis, Range outputs) const override;
   void RunBlock(const BlockRun& run) const noexcept override;
   [[nodiscard]] std::vector<Pass> Passes() const override;
   [[nodiscard]] std::vector<std::string> Describe() const override;
 
  private:
-  // One plane of a block: its input at sample 0 of H and at the block's first input pixel.
-  struct Plane {
-    SourceLine input;
-    int64_t input_origin_h;
-    Range columns;  // of the input
-    Range outputs;  // pixels of the output
-    LineSize out_size;
-    char* strip;
-  };
-
-  // Rows of pixels, `row_bytes` apart.
+  // Rows of pixels, `row_bytes` apart; the first is sample `origin` of H. Where ring_rows is not 0,
+  // as many lie in a ring.
   struct SourceRows {
     SourceLine line;
     int64_t row_bytes;
+    int64_t origin = 0;
+    int64_t ring_rows = 0;
+    [[nodiscard]] SourceRows From(int64_t row) const {
+      return {{line.data + (row - origin) * row_bytes, line.step_bytes}, row_bytes, row};
+    }
   };
-  struct TargetRows {
-    TargetLine line;
-    int64_t row_bytes;
-    [[nodiscard]] TargetLine Row(int64_t row) const {
-      return {line.data + row * row_bytes, line.step_bytes};
+  // One plane of a block.
+  struct Plane {
+    SourceRows input;  // from the block's first input pixel on
+    TargetRows output;
+    Range columns;     // of the input
+    Range outputs;     // pixels of the output
+    Range rows;        // of the output
+    Range input_rows;  // that they are made of, where there is a ring
+    LineSize out_size;
+    char* strip;
+    char* stage;  // the RowStage's memory
+    [[nodiscard]] int64_t OutputWidth(int64_t element_bytes) const {
+      return out_size.pixels * out_size.channels * element_bytes;
     }
   };
 
@@ -109,43 +116,44 @@ class TapProgram final : public Program {
   [[nodiscard]] Range ColumnsOf(Range outputs) const;
   void ChooseTile();
   void ChooseKernels();
-  void RunPlane(const BlockRun& run, int64_t plane, Plane& p) const noexcept;
-  void ReadRows(const Plane& p, Range rows, const TargetRows& dst) const noexcept;
+  [[nodiscard]] bool StreamsByItself(const Plane& p) const noexcept;
+  void RunPlane(const Plane& p) const noexcept;
   void AlongW(const Plane& p, const SourceRows& src, const TargetRows& dst,
               int64_t rows) const noexcept;
-  void AlongH(int64_t row, const SourceLine& src, int64_t row_bytes, const int32_t* delta,
-              const TargetLine& dst, const LineSize& size) const noexcept;
+  void AlongH(Range rows, const SourceRows& src, const TargetRows& dst,
+              const LineSize& size) const noexcept;
   void MakeRows(const Plane& p, Range rows, const TargetRows& dst) const noexcept;
-  // The strip's rows as a ring, filled up to what each output row needs.
-  class Ring;
+  void MakeRowsByRing(const Plane& p) const noexcept;
+  template <typename Make>
+  void Emit(const Plane& p, Range rows, int64_t most, Make make) const noexcept;
 
-  [[nodiscard]] const void* Weights(const TapTable& table, int64_t row) const {
-    return real_bytes_ == 8 ? static_cast<const void*>(table.weight(row).data())
-                            : table.weight_float(row).data();
-  }
-  [[nodiscard]] const char* InputRow(const Plane& p, int64_t h) const {
-    return p.input.data + (h - p.input_origin_h) * spec_.input.stride_bytes[kH];
+  // The first of a table's weights in the type of computation.
+  [[nodiscard]] const char* Weights(const TapTable& table) const {
+    return real_bytes_ == 8 ? reinterpret_cast<const char*>(table.weight(0).data())
+                            : reinterpret_cast<const char*>(table.weight_float(0).data());
   }
 
   ResampleSpec spec_;
   bool groups_;
-  bool woven_;  // few channels lie side by side in dense rows: the pass along W takes them as such
+  bool woven_ = false;  // the pass along W takes channels as single elements
   int64_t channels_;
   int64_t element_bytes_;
   int64_t real_bytes_;
   std::optional<TapTable> h_;
   std::optional<TapTable> w_;
-  bool rows_first_ = true;  // H before W; also where there is one pass
+  kernels::BandTable bands_;  // of w_, or none
+  bool rows_first_ = true;    // H before W; also where there is one pass
+  int64_t row_batch_;         // rows that go through the pass along W together
   int64_t ring_rows_ = 0;
   int64_t strip_pixels_ = 0;
-  int64_t strip_row_bytes_ = 0;  // of the intermediate's rows, kRowBatch or ring_rows_ of them
+  int64_t strip_row_bytes_ = 0;  // of the intermediate's rows, row_batch_ or ring_rows_ of them
   int64_t strip_rows_ = 0;
   BlockShape blocks_;
+  RowStage stage_;
   std::vector<Range> tile_columns_;  // the input pixels that each whole tile of outputs reads
   kernels::OuterAxisKernel along_h_ = nullptr;
   kernels::OuterAxisKernel along_w_groups_ = nullptr;
   kernels::InnerAxisKernel along_w_ = nullptr;
-  bool streams_ = false;     // the pass along H is the last and stores past the caches
   int64_t h_src_bytes_ = 0;  // element sizes of what the passes read and write
   int64_t h_dst_bytes_ = 0;
   int64_t w_src_bytes_ = 0;
@@ -155,18 +163,25 @@ class TapProgram final : public Program {
 TapProgram::TapProgram(const ResampleSpec& spec)
     : spec_(spec),
       groups_(HasChannelGroups(spec)),
-      woven_(groups_ && IsWoven(spec)),
       channels_(groups_ ? GroupChannels(spec.input.shape[kC]) : 1),
       element_bytes_(SizeOf(spec.dtype)),
       real_bytes_(SizeOf(kernels::ComputeDType(spec.dtype))),
       h_(BuildTable(spec, kH - kD)),
       w_(BuildTable(spec, kW - kD)) {
   OPSCV_DCHECK(spec.input.shape[kD] == 1);
+  woven_ = w_ && groups_ && HasDenseRows(spec) && WeavesChannels(*w_, spec.input.shape[kC]);
+  if (w_ && (!groups_ || woven_)) {
+    const DType real = kernels::ComputeDType(spec.dtype);
+    const kernels::BandTable::Shape shape{channels_, kernels::InnerAxisLanes(real)};
+    if (UsesBands(*w_, shape, real_bytes_)) bands_ = kernels::BandTable(*w_, shape, real_bytes_ == 8);
+  }
+  row_batch_ = bands_.empty() ? kTurnedRows : kBandRows;
   if (h_ && w_) rows_first_ = RowsFirst(*h_, *w_);
-  // Rows are made kRowBatch at a time, so up to kRowBatch - 1 of them before they are needed.
-  if (h_ && !rows_first_) ring_rows_ = RoundUp(RowsAlive(*h_) + kRowBatch - 1, kRowBatch);
+  // Rows are made row_batch_ at a time, so up to row_batch_ - 1 of them before they are needed.
+  if (h_ && !rows_first_) ring_rows_ = RoundUp(RowsAlive(*h_) + row_batch_ - 1, row_batch_);
   ChooseTile();
   ChooseKernels();
+  stage_ = RowStage(spec_.output, blocks_, element_bytes_);
   for (std::optional<TapTable>* table : {&h_, &w_}) {
     if (!*table) continue;
     if (real_bytes_ == 8) {
@@ -185,7 +200,7 @@ void TapProgram::ChooseTile() {
       w_ ? CeilDiv(w_->columns(), std::max<int64_t>(w_->rows(), 1)) : 1;
   const int64_t tile =
       TilePixels(pixels, channels_,
-                 pixel_bytes * (ring_rows_ + (keeps_input ? kRowBatch * inputs_per_pixel : 0)));
+                 pixel_bytes * (ring_rows_ + (keeps_input ? row_batch_ * inputs_per_pixel : 0)));
   int64_t widest = 0;
   for (int64_t x = 0; w_ && x < pixels; x += tile) {
     const Range columns = InputOfRows(*w_, {x, std::min(x + tile, pixels)});
@@ -194,7 +209,7 @@ void TapProgram::ChooseTile() {
   }
   if (keeps_input) strip_pixels_ = widest;
   if (ring_rows_ > 0) strip_pixels_ = tile;
-  strip_rows_ = keeps_input ? kRowBatch : ring_rows_;
+  strip_rows_ = keeps_input ? row_batch_ : ring_rows_;
   strip_row_bytes_ = RoundUp(strip_pixels_ * pixel_bytes, kAlign);
   blocks_ = ChooseBlocks(spec_.output.shape, groups_, element_bytes_, tile, ring_rows_);
 }
@@ -212,9 +227,6 @@ void TapProgram::ChooseKernels() {
   h_dst_bytes_ = bytes(h_writes_tensor);
   w_src_bytes_ = bytes(w_reads_tensor);
   w_dst_bytes_ = bytes(w_writes_tensor);
-  streams_ = h_ && h_writes_tensor &&
-             StreamsRows(ElementCount(spec_.output.shape) * static_cast<double>(element_bytes_),
-                         blocks_.pixels * channels_ * element_bytes_);
   if (h_) {
     along_h_ = kernels::SelectOuterAxis({.src = h_reads_tensor ? spec_.dtype : real,
                                          .dst = h_writes_tensor ? spec_.dtype : real,
@@ -260,145 +272,133 @@ void TapProgram::AlongW(const Plane& p, const SourceRows& src, const TargetRows&
               .channels = channels_,
               .rows = rows,
               .row_bytes = src.row_bytes,
-              .dst_row_bytes = dst.row_bytes});
+              .dst_row_bytes = dst.row_bytes,
+              .bands = bands_.empty() ? nullptr : &bands_});
     return;
   }
+  // Pixels are to this kernel what rows are along H.
   for (int64_t row = 0; row < rows; ++row) {
-    const char* pixels = src.line.data + row * src.row_bytes;
-    const TargetLine to = dst.Row(row);
-    for (int64_t o = p.outputs.begin; o < p.outputs.end; ++o) {
-      const std::span<const int32_t> delta = w_->delta(o);
-      along_w_groups_({.src = pixels + (w_->base(o) - p.columns.begin) * src.line.step_bytes,
-                       .src_row_bytes = src.line.step_bytes,
-                       .src_step_bytes = w_src_bytes_,
-                       .delta = delta.data(),
-                       .weight = Weights(*w_, o),
-                       .taps = delta.size(),
-                       .dst = to.data + (o - p.outputs.begin) * to.step_bytes,
-                       .dst_step_bytes = w_dst_bytes_,
-                       .n = static_cast<size_t>(p.out_size.channels)});
-    }
+    along_w_groups_({.src = src.line.data + row * src.row_bytes,
+                     .src_row_bytes = src.line.step_bytes,
+                     .src_step_bytes = w_src_bytes_,
+                     .origin = p.columns.begin,
+                     .base = w_->bases() + p.outputs.begin,
+                     .place = w_->places() + p.outputs.begin,
+                     .delta = w_->delta(0).data(),
+                     .weight = Weights(*w_),
+                     .rows = p.outputs.end - p.outputs.begin,
+                     .dst = dst.line.data + row * dst.row_bytes,
+                     .dst_row_bytes = dst.line.step_bytes,
+                     .dst_step_bytes = w_dst_bytes_,
+                     .n = static_cast<size_t>(p.out_size.channels)});
   }
 }
 
-// The pass along W straight from at most kRowBatch rows of the tensor.
-void TapProgram::ReadRows(const Plane& p, Range rows, const TargetRows& dst) const noexcept {
-  AlongW(p, {{InputRow(p, rows.begin), p.input.step_bytes}, spec_.input.stride_bytes[kH]}, dst,
-         rows.end - rows.begin);
-}
-
-// Combines the rows that output row `row` needs; `src` is the row that `delta` counts from.
-void TapProgram::AlongH(int64_t row, const SourceLine& src, int64_t row_bytes, const int32_t* delta,
-                        const TargetLine& dst, const LineSize& size) const noexcept {
+// Combines the rows that the output rows `rows` need.
+void TapProgram::AlongH(Range rows, const SourceRows& src, const TargetRows& dst,
+                        const LineSize& size) const noexcept {
   RunOnLine(along_h_,
             kernels::OuterAxisArgs{.src = nullptr,
-                                   .src_row_bytes = row_bytes,
+                                   .src_row_bytes = src.row_bytes,
                                    .src_step_bytes = 0,
-                                   .delta = delta,
-                                   .weight = Weights(*h_, row),
-                                   .taps = h_->delta(row).size(),
+                                   .origin = src.origin,
+                                   .ring_rows = src.ring_rows,
+                                   .base = h_->bases() + rows.begin,
+                                   .place = h_->places() + rows.begin,
+                                   .delta = h_->delta(0).data(),
+                                   .weight = Weights(*h_),
+                                   .rows = rows.end - rows.begin,
                                    .dst = nullptr,
+                                   .dst_row_bytes = dst.row_bytes,
                                    .dst_step_bytes = 0,
                                    .n = 0,
-                                   .stream = streams_},
-            h_src_bytes_, h_dst_bytes_, src, dst, size);
+                                   .stream = dst.stream},
+            h_src_bytes_, h_dst_bytes_, src.line, dst.line, size);
 }
 
-class TapProgram::Ring {
- public:
-  // For output rows of [rows.begin, rows.end), in order.
-  Ring(const TapProgram& program, const Plane& plane, Range rows)
-      : program_(program),
-        plane_(plane),
-        step_bytes_(plane.out_size.channels * program.real_bytes_),
-        input_(InputOfRows(*program.h_, rows)),
-        next_(input_.begin) {}
+// Has make(some, dst) called for output rows, at most `most` at a time.
+template <typename Make>
+void TapProgram::Emit(const Plane& p, Range rows, int64_t most, Make make) const noexcept {
+  const TargetRows out = p.output.From(rows.begin - p.rows.begin);
+  const auto make_some = [&](int64_t first, int64_t count, const TargetRows& dst) {
+    make(Range{rows.begin + first, rows.begin + first + count}, dst);
+  };
+  if (p.output.stream) return make_some(0, rows.end - rows.begin, out);
+  stage_.Emit(p.stage, out, p.OutputWidth(element_bytes_), rows.end - rows.begin, most, make_some);
+}
 
-  void MakeOutput(int64_t row, const TargetLine& dst) noexcept {
-    const TapTable& table = *program_.h_;
-    FillTo(table.end(row));
-    const std::span<const int32_t> delta = table.delta(row);
-    std::array<int32_t, kMaxRingTaps> place;
-    const auto first = static_cast<int32_t>((table.base(row) - input_.begin) % program_.ring_rows_);
-    for (size_t k = 0; k < delta.size(); ++k) {
-      const int32_t turned = first + delta[k] - static_cast<int32_t>(program_.ring_rows_);
-      place[k] = turned < 0 ? first + delta[k] : turned;
+// Output rows by way of a ring of rows of the intermediate, filled up to what they need.
+void TapProgram::MakeRowsByRing(const Plane& p) const noexcept {
+  const int64_t first = p.input_rows.begin;
+  SourceRows ring{{p.strip, p.out_size.channels * real_bytes_}, strip_row_bytes_, 0, ring_rows_};
+  int64_t made = first;  // rows before this one
+  for (Range rows = p.rows; rows.begin < p.rows.end; rows.begin = rows.end) {
+    // In whole batches, which lie together.
+    for (; made < h_->end(rows.begin); made += row_batch_) {
+      char* strip = p.strip + (made - first) % ring_rows_ * strip_row_bytes_;
+      AlongW(p, p.input.From(made), {{strip, ring.line.step_bytes}, strip_row_bytes_},
+             std::min(row_batch_, p.input_rows.end - made));
     }
-    program_.AlongH(row, {plane_.strip, step_bytes_}, program_.strip_row_bytes_, place.data(), dst,
-                    plane_.out_size);
-  }
-
- private:
-  // Makes the rows before `end` that are not there yet, in whole batches, which lie together.
-  void FillTo(int64_t end) noexcept {
-    while (next_ < end) {
-      const int64_t place = (next_ - input_.begin) % program_.ring_rows_;
-      const int64_t rows = std::min(kRowBatch, input_.end - next_);
-      char* first = plane_.strip + place * program_.strip_row_bytes_;
-      program_.ReadRows(plane_, {next_, next_ + rows},
-                        {{first, step_bytes_}, program_.strip_row_bytes_});
-      next_ += rows;
+    int64_t lowest = made;
+    for (rows.end = rows.begin; rows.end < p.rows.end && h_->end(rows.end) <= made; ++rows.end) {
+      if (!h_->delta(rows.end).empty()) lowest = std::min(lowest, h_->base(rows.end));
     }
+    ring.origin = lowest - (lowest - first) % ring_rows_;
+    Emit(p, rows, rows.end - rows.begin, [&](Range some, const TargetRows& dst) {
+      AlongH(some, ring, dst, p.out_size);
+    });
   }
+}
 
-  const TapProgram& program_;
-  const Plane& plane_;
-  int64_t step_bytes_;
-  Range input_;   // the rows that are ever needed
-  int64_t next_;  // the first that is not made yet
-};
-
-// At most kRowBatch rows of output, where H comes first or one axis is the identity.
+// At most row_batch_ rows of output, where H comes first or one axis is the identity.
 void TapProgram::MakeRows(const Plane& p, Range rows, const TargetRows& dst) const noexcept {
-  if (!h_) return ReadRows(p, rows, dst);
-  const TargetRows strip{{p.strip, p.out_size.channels * real_bytes_}, strip_row_bytes_};
   const LineSize size{p.columns.end - p.columns.begin, p.out_size.channels, groups_};
-  for (int64_t row = rows.begin; row < rows.end; ++row) {
-    const SourceLine src{InputRow(p, h_->base(row)), p.input.step_bytes};
-    AlongH(row, src, spec_.input.stride_bytes[kH], h_->delta(row).data(),
-           (w_ ? strip : dst).Row(row - rows.begin), size);
-  }
-  if (w_) {
-    AlongW(p, {{p.strip, strip.line.step_bytes}, strip.row_bytes}, dst, rows.end - rows.begin);
-  }
+  if (!w_) return AlongH(rows, p.input, dst, size);
+  if (!h_) return AlongW(p, p.input.From(rows.begin), dst, rows.end - rows.begin);
+  const TargetLine strip{p.strip, p.out_size.channels * real_bytes_};
+  AlongH(rows, p.input, {strip, strip_row_bytes_}, size);
+  AlongW(p, {{p.strip, strip.step_bytes}, strip_row_bytes_}, dst, rows.end - rows.begin);
 }
 
-void TapProgram::RunPlane(const BlockRun& run, int64_t plane, Plane& p) const noexcept {
-  const Block& block = run.block;
-  Coords at = run.grid.At(plane, block.row_begin);
-  const Range rows{at[kH], at[kH] + block.row_end - block.row_begin};
-  at[kW] = block.pixel_begin;
-  const TargetRows out{{AddressOf(run.buffers.output, run.buffers.output_origin, spec_.output, at),
-                        spec_.output.stride_bytes[kW]},
-                       spec_.output.stride_bytes[kH]};
-  at[kH] = run.buffers.input_origin[kH];
-  at[kW] = p.columns.begin;
-  p.input.data = AddressOf(run.buffers.input, run.buffers.input_origin, spec_.input, at);
-  if (h_ && w_ && !rows_first_) {
-    Ring ring(*this, p, rows);
-    for (int64_t row = rows.begin; row < rows.end; ++row) {
-      ring.MakeOutput(row, out.Row(row - rows.begin));
-    }
-    return;
-  }
-  for (int64_t row = rows.begin; row < rows.end; row += kRowBatch) {
-    MakeRows(p, {row, std::min(row + kRowBatch, rows.end)},
-             {out.Row(row - rows.begin), out.row_bytes});
-  }
+// Whether the pass along H, as the last one, can store past the caches by itself: rows are whole
+// cache lines.
+bool TapProgram::StreamsByItself(const Plane& p) const noexcept {
+  return stage_.used() && h_ && (!w_ || !rows_first_) &&
+         p.OutputWidth(element_bytes_) % kAlign == 0 && p.output.row_bytes % kAlign == 0 &&
+         reinterpret_cast<uintptr_t>(p.output.line.data) % kAlign == 0;
+}
+
+void TapProgram::RunPlane(const Plane& p) const noexcept {
+  if (ring_rows_ > 0) return MakeRowsByRing(p);
+  Emit(p, p.rows, w_ ? row_batch_ : p.rows.end - p.rows.begin,
+       [&](Range some, const TargetRows& dst) { MakeRows(p, some, dst); });
 }
 
 void TapProgram::RunBlock(const BlockRun& run) const noexcept {
-  const Range outputs{run.block.pixel_begin, run.block.pixel_end};
-  Plane p{.input = {nullptr, spec_.input.stride_bytes[kW]},
-          .input_origin_h = run.buffers.input_origin[kH],
+  const Block& block = run.block;
+  const Range outputs{block.pixel_begin, block.pixel_end};
+  const int64_t first_row = run.grid.At(block.plane_begin, block.row_begin)[kH];
+  Plane p{.input = {{nullptr, spec_.input.stride_bytes[kW]}, spec_.input.stride_bytes[kH]},
+          .output = {{nullptr, spec_.output.stride_bytes[kW]}, spec_.output.stride_bytes[kH]},
           .columns = ColumnsOf(outputs),
           .outputs = outputs,
+          .rows = {first_row, first_row + block.row_end - block.row_begin},
           .out_size = {outputs.end - outputs.begin, run.channels, groups_},
-          .strip = static_cast<char*>(run.scratch)};
-  for (int64_t plane = run.block.plane_begin; plane < run.block.plane_end; ++plane) {
-    RunPlane(run, plane, p);
+          .strip = static_cast<char*>(run.scratch),
+          .stage = static_cast<char*>(run.scratch) + strip_rows_ * strip_row_bytes_};
+  if (ring_rows_ > 0) p.input_rows = InputOfRows(*h_, p.rows);
+  p.input.origin = run.buffers.input_origin[kH];
+  for (int64_t plane = block.plane_begin; plane < block.plane_end; ++plane) {
+    Coords at = run.grid.At(plane, block.row_begin);
+    at[kW] = block.pixel_begin;
+    p.output.line.data = AddressOf(run.buffers.output, run.buffers.output_origin, spec_.output, at);
+    at[kH] = p.input.origin;
+    at[kW] = p.columns.begin;
+    p.input.line.data = AddressOf(run.buffers.input, run.buffers.input_origin, spec_.input, at);
+    p.output.stream = StreamsByItself(p);
+    RunPlane(p);
   }
-  if (streams_) kernels::FinishStores();
+  stage_.Finish();
 }
 
 std::vector<Pass> TapProgram::Passes() const {

@@ -8,6 +8,7 @@
 #include <span>
 // After foreach_target.h, which wants to come first.
 #include "kernels/convert-inl.h"
+#include "kernels/inner_axis/bands-inl.h"
 #include "kernels/inner_axis/weights.h"
 #include "kernels/transpose-inl.h"
 
@@ -17,6 +18,7 @@ namespace opscv::kernels::HWY_NAMESPACE {
 #if HWY_TARGET == HWY_SCALAR
 
 InnerAxisKernel SelectInnerAxisHere(const ElementKey& key) { return SelectInnerAxisReference(key); }
+int64_t InnerAxisLanesHere(DType /*real*/) { return 0; }
 
 #else
 
@@ -309,6 +311,7 @@ struct InnerAxis {
   }
 
   static void Run(const InnerAxisArgs& args) noexcept {
+    if (InnerBands<Types>::Applies(args) && InnerBands<Types>::Run(args)) return;
     constexpr size_t kVectors = HWY_MAX(size_t{1}, 16 / kLanes);
     InnerAxisArgs rest = args;
     for (int64_t r = 0; r < args.rows; r += static_cast<int64_t>(kVectors) * kStep) {
@@ -329,6 +332,11 @@ InnerAxisKernel SelectInnerAxisHere(const ElementKey& key) {
       key, [](auto types) -> InnerAxisKernel { return &InnerAxis<decltype(types)>::Run; });
 }
 
+int64_t InnerAxisLanesHere(DType real) {
+  if (real == DType::kFloat64) return static_cast<int64_t>(hn::Lanes(hn::ScalableTag<double>()));
+  return static_cast<int64_t>(hn::Lanes(hn::ScalableTag<float>()));
+}
+
 #endif  // HWY_TARGET == HWY_SCALAR
 
 }  // namespace opscv::kernels::HWY_NAMESPACE
@@ -338,10 +346,13 @@ HWY_AFTER_NAMESPACE();
 namespace opscv::kernels {
 
 HWY_EXPORT(SelectInnerAxisHere);
+HWY_EXPORT(InnerAxisLanesHere);
 
 InnerAxisKernel SelectInnerAxis(const ElementKey& key) {
   return HWY_DYNAMIC_DISPATCH(SelectInnerAxisHere)(key);
 }
+
+int64_t InnerAxisLanes(DType real) { return HWY_DYNAMIC_DISPATCH(InnerAxisLanesHere)(real); }
 
 }  // namespace opscv::kernels
 #endif  // HWY_ONCE

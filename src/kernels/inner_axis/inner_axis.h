@@ -4,6 +4,7 @@
 #ifndef OPSCV_KERNELS_INNER_AXIS_INNER_AXIS_H_
 #define OPSCV_KERNELS_INNER_AXIS_INNER_AXIS_H_
 
+#include "kernels/inner_axis/bands.h"
 #include "kernels/kernel.h"
 #include "taps/tap_table.h"
 
@@ -25,12 +26,18 @@ struct InnerAxisArgs {
   int64_t rows = 1;       // that many rows, each `row_bytes` after the one before, give rows of
   int64_t row_bytes = 0;  // outputs `dst_row_bytes` apart
   int64_t dst_row_bytes = 0;
+  // The table's bands for `channels` and InnerAxisLanes; null: none.
+  const BandTable* bands = nullptr;
 };
 
 // Sums as an OuterAxisKernel does.
 using InnerAxisKernel = void (*)(const InnerAxisArgs&) noexcept;
 
 [[nodiscard]] InnerAxisKernel SelectInnerAxis(const ElementKey& key);
+
+// The elements that a kernel selected now takes as one vector, when it computes in that type; 0
+// where it uses no bands.
+[[nodiscard]] int64_t InnerAxisLanes(DType real);
 
 // The same in plain loops: what the kernels are tested against, and the kernel of the scalar
 // target.

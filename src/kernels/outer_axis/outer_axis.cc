@@ -5,7 +5,6 @@
 #define HWY_TARGET_INCLUDE "kernels/outer_axis/outer_axis.cc"
 #include <hwy/foreach_target.h>
 
-#include <hwy/cache_control.h>
 // After foreach_target.h, which wants to come first.
 #include "kernels/convert-inl.h"
 
@@ -34,99 +33,160 @@ struct OuterAxis {
   // Elements that lie apart are gathered one by one, which no depth speeds up.
   static constexpr size_t kDeep = Types::kSrcUnitStep ? 4 : 1;
 
-  static const Src* At(const OuterAxisArgs& args, size_t x) {
-    return ElementAt<Src>(args.src, static_cast<int64_t>(x),
-                          Types::kSrcUnitStep ? sizeof(Src) : args.src_step_bytes);
+  static HWY_INLINE int64_t SrcStep(const OuterAxisArgs& args) {
+    return Types::kSrcUnitStep ? sizeof(Src) : args.src_step_bytes;
+  }
+  static HWY_INLINE int64_t DstStep(const OuterAxisArgs& args) {
+    return Types::kDstUnitStep ? sizeof(Dst) : args.dst_step_bytes;
   }
 
+  // The taps of one output, counted from its first, and where its elements go.
+  struct Output {
+    const OuterAxisArgs& args;
+    int64_t o;
+    int64_t first;
+    size_t taps;
+    const Real* weight;
+    char* dst;
+
+    HWY_INLINE Output(const OuterAxisArgs& all, int64_t output)
+        : args(all),
+          o(output),
+          first(all.place[output]),
+          taps(static_cast<size_t>(all.place[output + 1] - first)),
+          weight(static_cast<const Real*>(all.weight) + first),
+          dst(static_cast<char*>(all.dst) + output * all.dst_row_bytes) {}
+    [[nodiscard]] HWY_INLINE const Src* Row(size_t k) const {
+      return static_cast<const Src*>(RowOf(args, o, first + static_cast<int64_t>(k)));
+    }
+  };
+
+  // The rows of an output of one block of taps, found once for all columns.
+  struct FewRows {
+    const Src* row[kSumBlock];
+    HWY_INLINE explicit FewRows(const Output& output) {
+      for (size_t k = 0; k < output.taps; ++k) row[k] = output.Row(k);
+    }
+    [[nodiscard]] HWY_INLINE const Src* operator()(size_t k) const { return row[k]; }
+  };
+  // Those of any output.
+  struct ManyRows {
+    const Output& output;
+    [[nodiscard]] HWY_INLINE const Src* operator()(size_t k) const { return output.Row(k); }
+  };
+
   template <bool kStream>
-  static void Store(const OuterAxisArgs& args, V sum, size_t x) {
-    Dst* to = ElementAt<Dst>(args.dst, static_cast<int64_t>(x),
-                             Types::kDstUnitStep ? sizeof(Dst) : args.dst_step_bytes);
+  static HWY_INLINE void Store(const Output& output, V sum, int64_t x) {
+    Dst* to = ElementAt<Dst>(output.dst, x, DstStep(output.args));
     const V value = hn::Add(sum, hn::Zero(kD));
     if constexpr (kStream) {
       StreamNarrow(value, kD, to);
     } else {
-      StoreElements<Types::kDstUnitStep>(value, kD, to, args.dst_step_bytes);
+      StoreElements<Types::kDstUnitStep>(value, kD, to, output.args.dst_step_bytes);
     }
   }
 
-  // Adds the taps [begin, end) of kVectors vectors of columns to `sum`.
-  template <size_t kVectors>
-  static HWY_INLINE void AddTaps(const OuterAxisArgs& args, const Src* column, size_t begin,
+  // Adds the taps [begin, end) of kVectors vectors of columns from x on to `sum`.
+  template <size_t kVectors, class Rows>
+  static HWY_INLINE void AddTaps(const Output& output, const Rows& rows, int64_t x, size_t begin,
                                  size_t end, V (&sum)[kVectors]) {
-    const Real* weight = static_cast<const Real*>(args.weight);
-    const size_t lanes = hn::Lanes(kD);
-    const int64_t step = Types::kSrcUnitStep ? sizeof(Src) : args.src_step_bytes;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(kD));
+    const int64_t step = SrcStep(output.args);
+    const Real* weight = output.weight;
     for (size_t k = begin; k < end; ++k) {
-      const Src* row = ElementAt<Src>(column, args.delta[k], args.src_row_bytes);
+      const Src* row = ElementAt<Src>(rows(k), x, step);
       const V w = hn::Set(kD, weight[k]);
       for (size_t i = 0; i < kVectors; ++i) {
-        const Src* from = ElementAt<Src>(row, static_cast<int64_t>(i * lanes), step);
+        const Src* from = ElementAt<Src>(row, static_cast<int64_t>(i) * lanes, step);
         sum[i] = hn::MulAdd(w, LoadElements<Types::kSrcUnitStep>(kD, from, step), sum[i]);
       }
     }
   }
 
-  // kVectors vectors of columns from x on.
+  // kVectors vectors of columns from x on, where there is one block of taps.
   template <size_t kVectors, bool kStream>
-  static HWY_INLINE void Columns(const OuterAxisArgs& args, size_t x) {
-    const Src* column = At(args, x);
-    const size_t lanes = hn::Lanes(kD);
+  static HWY_INLINE void Columns(const Output& output, const FewRows& rows, int64_t x) {
+    const auto lanes = static_cast<int64_t>(hn::Lanes(kD));
     V sum[kVectors];
     for (V& v : sum) v = hn::Zero(kD);
-    if (args.taps <= kSumBlock) {
-      AddTaps(args, column, 0, args.taps, sum);
-    } else {
-      BlockTotal<D> total[kVectors];
-      for (size_t first = 0; first < args.taps; first += kSumBlock) {
-        for (V& v : sum) v = hn::Zero(kD);
-        AddTaps(args, column, first, HWY_MIN(first + kSumBlock, args.taps), sum);
-        for (size_t i = 0; i < kVectors; ++i) total[i].Close(kD, sum[i]);
-      }
-      for (size_t i = 0; i < kVectors; ++i) sum[i] = total[i].Value(kD);
+    AddTaps(output, rows, x, 0, output.taps, sum);
+    for (size_t i = 0; i < kVectors; ++i) {
+      Store<kStream>(output, sum[i], x + static_cast<int64_t>(i) * lanes);
     }
-    for (size_t i = 0; i < kVectors; ++i) Store<kStream>(args, sum[i], x + i * lanes);
+  }
+
+  // The same for any number of taps.
+  template <size_t kVectors, bool kStream>
+  static HWY_INLINE void Columns(const Output& output, const ManyRows& rows, int64_t x) {
+    const auto lanes = static_cast<int64_t>(hn::Lanes(kD));
+    BlockTotal<D> total[kVectors];
+    for (size_t first = 0; first < output.taps; first += kSumBlock) {
+      V sum[kVectors];
+      for (V& v : sum) v = hn::Zero(kD);
+      AddTaps(output, rows, x, first, HWY_MIN(first + kSumBlock, output.taps), sum);
+      for (size_t i = 0; i < kVectors; ++i) total[i].Close(kD, sum[i]);
+    }
+    for (size_t i = 0; i < kVectors; ++i) {
+      Store<kStream>(output, total[i].Value(kD), x + static_cast<int64_t>(i) * lanes);
+    }
+  }
+
+  // At least one vector of columns.
+  template <bool kStream, class Rows>
+  static HWY_INLINE void AllColumns(const Output& output, const Rows& rows) {
+    const auto lanes = static_cast<int64_t>(hn::Lanes(kD));
+    constexpr auto kStep = static_cast<int64_t>(kDeep);
+    const auto n = static_cast<int64_t>(output.args.n);
+    int64_t x = 0;
+    for (; x + kStep * lanes <= n; x += kStep * lanes) Columns<kDeep, kStream>(output, rows, x);
+    for (; x + lanes <= n; x += lanes) Columns<1, kStream>(output, rows, x);
+    if (x < n) Columns<1, false>(output, rows, n - lanes);
   }
 
   // Fewer columns than a vector has lanes.
-  static HWY_NOINLINE void Narrow(const OuterAxisArgs& args) {
-    const Real* weight = static_cast<const Real*>(args.weight);
-    const int64_t step = Types::kSrcUnitStep ? sizeof(Src) : args.src_step_bytes;
+  static HWY_NOINLINE void Narrow(const Output& output) {
+    const size_t n = output.args.n;
     BlockTotal<D> total;
     V sum = hn::Zero(kD);
-    for (size_t k = 0; k < args.taps; ++k) {
+    for (size_t k = 0; k < output.taps; ++k) {
       if (k != 0 && k % kSumBlock == 0) {
         total.Close(kD, sum);
         sum = hn::Zero(kD);
       }
-      const Src* row = ElementAt<Src>(args.src, args.delta[k], args.src_row_bytes);
-      sum = hn::MulAdd(hn::Set(kD, weight[k]), LoadSteps(kD, row, step, args.n), sum);
+      const V samples = LoadSteps(kD, output.Row(k), SrcStep(output.args), n);
+      sum = hn::MulAdd(hn::Set(kD, output.weight[k]), samples, sum);
     }
     total.Close(kD, sum);
-    const int64_t dst_step = Types::kDstUnitStep ? sizeof(Dst) : args.dst_step_bytes;
-    StoreSteps(hn::Add(total.Value(kD), hn::Zero(kD)), kD, static_cast<Dst*>(args.dst), dst_step,
-               args.n);
+    StoreSteps(hn::Add(total.Value(kD), hn::Zero(kD)), kD, reinterpret_cast<Dst*>(output.dst),
+               DstStep(output.args), n);
   }
 
-  // At least one vector of columns.
-  template <bool kStream>
-  static HWY_INLINE void AllColumns(const OuterAxisArgs& args) {
-    const size_t lanes = hn::Lanes(kD);
-    size_t x = 0;
-    for (; x + kDeep * lanes <= args.n; x += kDeep * lanes) Columns<kDeep, kStream>(args, x);
-    for (; x + lanes <= args.n; x += lanes) Columns<1, kStream>(args, x);
-    if (x < args.n) Columns<1, false>(args, args.n - lanes);
+  static HWY_NOINLINE void Many(const Output& output) {
+    AllColumns<false>(output, ManyRows{output});
+  }
+
+  static HWY_INLINE void Few(const Output& output) {
+    const FewRows rows(output);
+    if constexpr (Types::kDstUnitStep) {
+      const auto address = reinterpret_cast<uintptr_t>(output.dst);
+      if (output.args.stream && address % (hn::Lanes(kD) * sizeof(Dst)) == 0) {
+        return AllColumns<true>(output, rows);
+      }
+    }
+    AllColumns<false>(output, rows);
   }
 
   static void Run(const OuterAxisArgs& args) noexcept {
-    const size_t lanes = hn::Lanes(kD);
-    if (args.n < lanes) return Narrow(args);
-    if constexpr (Types::kDstUnitStep) {
-      const auto address = reinterpret_cast<uintptr_t>(args.dst);
-      if (args.stream && address % (lanes * sizeof(Dst)) == 0) return AllColumns<true>(args);
+    for (int64_t o = 0; o < args.rows; ++o) {
+      const Output output(args, o);
+      if (args.n < hn::Lanes(kD)) {
+        Narrow(output);
+      } else if (output.taps <= kSumBlock) {
+        Few(output);
+      } else {
+        Many(output);
+      }
     }
-    AllColumns<false>(args);
   }
 };
 
@@ -148,8 +208,6 @@ HWY_EXPORT(SelectOuterAxisHere);
 OuterAxisKernel SelectOuterAxis(const ElementKey& key) {
   return HWY_DYNAMIC_DISPATCH(SelectOuterAxisHere)(key);
 }
-
-void FinishStores() noexcept { hwy::FlushStream(); }
 
 }  // namespace opscv::kernels
 #endif  // HWY_ONCE

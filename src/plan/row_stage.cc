@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/row_stage.h"
+
+#include "base/checked_math.h"
+#include "plan/cost_model.h"
+
+namespace opscv::plan {
+
+RowStage::RowStage(const Tensor5& output, const BlockShape& blocks, int64_t element_bytes) {
+  const int64_t pixel_bytes = blocks.channels * element_bytes;
+  const int64_t row_bytes = blocks.pixels * pixel_bytes;
+  const bool dense = output.shape[kW] == 1 || output.stride_bytes[kW] == pixel_bytes;
+  const bool rows_touch =
+      blocks.pixels == output.shape[kW] && output.stride_bytes[kH] == row_bytes;
+  const double bytes = ElementCount(output.shape) * static_cast<double>(element_bytes);
+  if (!dense || !StoresPastCaches(bytes, rows_touch ? row_bytes * blocks.rows : row_bytes)) return;
+  rows_ = rows_touch ? StageRows(row_bytes, blocks.rows) : 1;
+  bytes_ = RoundUp(rows_ * row_bytes, kLine) + kLine;
+  copy_ = kernels::SelectCopyPastCaches();
+  clear_ = kernels::SelectClearPastCaches();
+}
+
+void RowStage::Clear(const TargetRows& out, int64_t width, int64_t rows) const noexcept {
+  if (out.row_bytes == width) return clear_(out.line.data, static_cast<size_t>(rows * width));
+  for (int64_t row = 0; row < rows; ++row) {
+    clear_(out.From(row).line.data, static_cast<size_t>(width));
+  }
+}
+
+}  // namespace opscv::plan

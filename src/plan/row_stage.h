@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Large outputs are stored past the caches: rows are collected in a corner of the scratch and then
+// copied, whole cache lines at a time.
+#ifndef OPSCV_PLAN_ROW_STAGE_H_
+#define OPSCV_PLAN_ROW_STAGE_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/past_caches/past_caches.h"
+#include "plan/geometry.h"
+#include "plan/line.h"
+
+namespace opscv::plan {
+
+class RowStage {
+ public:
+  // Not used.
+  RowStage() = default;
+  // For the blocks of an output of elements of so many bytes. Outputs that stay in the caches, or
+  // whose pixels lie apart, are not staged.
+  RowStage(const Tensor5& output, const BlockShape& blocks, int64_t element_bytes);
+
+  [[nodiscard]] bool used() const { return rows_ > 0; }
+  // Memory that Emit and Clear need, aligned to a cache line; 0 where it is not used.
+  [[nodiscard]] int64_t bytes() const { return bytes_; }
+
+  // Has make(first, count, dst) called for `rows` rows, at most `most` at a time, and sees to it
+  // that what it leaves at dst, `width` bytes a row, arrives at `out`.
+  template <typename Make>
+  void Emit(char* memory, const TargetRows& out, int64_t width, int64_t rows, int64_t most,
+            Make make) const;
+
+  // Sets `rows` rows to +0. Only where it is used.
+  void Clear(const TargetRows& out, int64_t width, int64_t rows) const noexcept;
+
+  // To be called by the thread that called Emit or Clear, at last.
+  void Finish() const noexcept {
+    if (used()) kernels::FinishStores();
+  }
+
+ private:
+  static constexpr int64_t kLine = 64;
+
+  int64_t rows_ = 0;  // that have room, where rows touch
+  int64_t bytes_ = 0;
+  kernels::CopyPastCachesKernel copy_ = nullptr;
+  kernels::ClearPastCachesKernel clear_ = nullptr;
+};
+
+template <typename Make>
+void RowStage::Emit(char* memory, const TargetRows& out, int64_t width, int64_t rows, int64_t most,
+                    Make make) const {
+  if (used()) most = out.row_bytes == width ? std::min(most, rows_) : 1;
+  for (int64_t first = 0; first < rows; first += most) {
+    const int64_t count = std::min(most, rows - first);
+    const TargetRows to = out.From(first);
+    if (!used()) {
+      make(first, count, to);
+      continue;
+    }
+    // Lies in its cache line as the output does, so that whole lines of both are copied.
+    char* stage = memory + reinterpret_cast<uintptr_t>(to.line.data) % kLine;
+    make(first, count, TargetRows{{stage, to.line.step_bytes}, to.row_bytes});
+    copy_(to.line.data, stage, static_cast<size_t>((count - 1) * to.row_bytes + width));
+  }
+}
+
+}  // namespace opscv::plan
+
+#endif  // OPSCV_PLAN_ROW_STAGE_H_
