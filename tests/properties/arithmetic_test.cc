@@ -257,5 +257,22 @@ TEST_P(Arithmetic, IsTheDefinedOneForLongSums) {
   }
 }
 
+// Outputs of more than 16 MiB of rows that are no whole cache lines, by either order of passes.
+TEST_P(Arithmetic, IsTheDefinedOneForLargeOutputs) {
+  Random random(53);
+  const ops::OpInfo& info = **ops::FindOperator(GetParam());
+  for (const DType dtype : {DType::kFloat64, DType::kFloat32}) {
+    Problem problem = RandomProblem(info, info.rank == 4 ? 150 : 40, random);
+    problem.dtype = dtype;
+    problem.rule = IndexRule::kAscend;
+    std::fill(problem.scales.begin(), problem.scales.end(), 0.0);
+    (problem.backward() ? problem.in : problem.out) =
+        info.rank == 4 ? std::vector<int64_t>{139, 133} : std::vector<int64_t>{5, 29, 131};
+    problem.n = dtype == DType::kFloat64 ? 40 : 80;
+    problem.c = 3;
+    ExpectDefinedBits(problem, random);
+  }
+}
+
 }  // namespace
 }  // namespace opscv::testing

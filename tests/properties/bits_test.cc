@@ -97,6 +97,62 @@ TEST_P(Bits, AnyNumberOfChannels) {
   }
 }
 
+// The whole of a shape, cut `cuts` times: one box in two along one dimension.
+std::vector<Box> RandomBoxes(const Dims& shape, int cuts, Random& random) {
+  std::vector<Box> boxes = {{.begin = Dims::Filled(shape.rank(), 0), .end = shape}};
+  for (int cut = 0; cut < cuts; ++cut) {
+    const auto which = static_cast<size_t>(random.Int(0, static_cast<int64_t>(boxes.size()) - 1));
+    const int dim = static_cast<int>(random.Int(0, shape.rank() - 1));
+    Box& box = boxes[which];
+    const int64_t at = random.Int(box.begin[dim], box.end[dim]);
+    Box second = box;
+    box.end[dim] = second.begin[dim] = at;
+    boxes.push_back(second);
+  }
+  return boxes;
+}
+
+// The element of a tensor's memory at `at`.
+int64_t OffsetOf(const TensorDesc& tensor, const Dims& at) {
+  int64_t offset = 0;
+  for (int dim = 0; dim < at.rank(); ++dim) offset += at[dim] * tensor.strides[dim];
+  return offset * SizeOf(tensor.dtype);
+}
+
+// Copies a box of elements from one tensor to another one like it.
+void CopyBox(const Box& box, const TestTensor& from, TestTensor& to) {
+  Dims at = box.begin;
+  for (int dim = 0; dim < at.rank(); ++dim) {
+    if (box.begin[dim] >= box.end[dim]) return;
+  }
+  for (int dim = 0; dim >= 0;) {
+    const int64_t offset = OffsetOf(from.desc(), at);
+    std::memcpy(static_cast<char*>(to.data()) + offset,
+                static_cast<const char*>(from.data()) + offset,
+                static_cast<size_t>(SizeOf(from.desc().dtype)));
+    dim = at.rank() - 1;
+    while (dim >= 0 && ++at[dim] == box.end[dim]) {
+      at[dim] = box.begin[dim];
+      --dim;
+    }
+  }
+}
+
+// Computes a box from the part of the input that the plan says it needs, with NaN for everything
+// else: were it read, the result would show it.
+void RunBoxFromItsPart(const Problem& problem, Form form, const Plan& plan, const Box& box,
+                       const TestTensor& input, TestTensor& output) {
+  const Box needed = plan.InputBox(box);
+  TestTensor part(problem.dtype, problem.InputShape(), form);
+  part.Fill(std::vector<double>(static_cast<size_t>(part.size()), std::nan("")));
+  CopyBox(needed, input, part);
+  const Status status =
+      plan.RunBox(box, static_cast<char*>(part.data()) + OffsetOf(input.desc(), needed.begin),
+                  needed.begin, static_cast<char*>(output.data()) +
+                                    OffsetOf(output.desc(), box.begin));
+  ASSERT_TRUE(status.ok()) << status.message();
+}
+
 // The result of cutting the output into boxes at random and computing each from the part of the
 // input that the plan says it needs, moved elsewhere so that nothing else can be read.
 TEST_P(Bits, AnySplitIntoBoxes) {
@@ -108,57 +164,82 @@ TEST_P(Bits, AnySplitIntoBoxes) {
     SCOPED_TRACE(problem.Text() + " " + std::string(NameOf(form)));
     const TestTensor input = RandomInput(problem, form, random);
     const std::vector<uint64_t> expected = RunWhole(problem, input, form, 1);
-
     TestTensor output(problem.dtype, problem.OutputShape(), form);
     const Plan plan = MustPlan(problem, input, output);
-    std::vector<Box> boxes = {
-        {.begin = Dims::Filled(output.desc().shape.rank(), 0), .end = output.desc().shape}};
-    for (int cut = 0; cut < 5; ++cut) {  // cuts one box in two along one dimension
-      const auto which = static_cast<size_t>(random.Int(0, static_cast<int64_t>(boxes.size()) - 1));
-      const int dim = static_cast<int>(random.Int(0, output.desc().shape.rank() - 1));
-      Box& box = boxes[which];
-      const int64_t at = random.Int(box.begin[dim], box.end[dim]);
-      Box second = box;
-      box.end[dim] = second.begin[dim] = at;
-      boxes.push_back(second);
-    }
-    for (const Box& box : boxes) {
-      const Box needed = plan.InputBox(box);
-      // Everything outside the needed box becomes NaN: were it read, the result would show it.
-      TestTensor part(problem.dtype, problem.InputShape(), form);
-      part.Fill(std::vector<double>(static_cast<size_t>(part.size()), std::nan("")));
-      int64_t in_offset = 0;
-      int64_t out_offset = 0;
-      for (int dim = 0; dim < box.begin.rank(); ++dim) {
-        in_offset += needed.begin[dim] * input.desc().strides[dim];
-        out_offset += box.begin[dim] * output.desc().strides[dim];
-      }
-      const int64_t element = SizeOf(problem.dtype);
-      Dims at = needed.begin;
-      bool inside = true;
-      for (int dim = 0; dim < at.rank(); ++dim)
-        inside = inside && needed.begin[dim] < needed.end[dim];
-      while (inside) {
-        int64_t offset = 0;
-        for (int dim = 0; dim < at.rank(); ++dim) offset += at[dim] * input.desc().strides[dim];
-        std::memcpy(static_cast<char*>(part.data()) + offset * element,
-                    static_cast<const char*>(input.data()) + offset * element,
-                    static_cast<size_t>(element));
-        int dim = at.rank() - 1;
-        while (dim >= 0 && ++at[dim] == needed.end[dim]) {
-          at[dim] = needed.begin[dim];
-          --dim;
-        }
-        inside = dim >= 0;
-      }
-      const Status status =
-          plan.RunBox(box, static_cast<char*>(part.data()) + in_offset * element, needed.begin,
-                      static_cast<char*>(output.data()) + out_offset * element);
-      ASSERT_TRUE(status.ok()) << status.message();
+    for (const Box& box : RandomBoxes(output.desc().shape, 5, random)) {
+      RunBoxFromItsPart(problem, form, plan, box, input, output);
     }
     ASSERT_EQ(expected, output.Bits());
     ASSERT_TRUE(output.GapsUntouched());
   }
+}
+
+// An output of more than 16 MiB, which is stored past the caches, of rows that are no whole cache
+// lines; few or many channels.
+Problem LargeProblem(const ops::OpInfo& info, Random& random) {
+  Problem problem = RandomProblem(info, info.rank == 4 ? 150 : 40, random);
+  problem.dtype = random.Of({DType::kFloat64, DType::kFloat32});
+  problem.rule = IndexRule::kAscend;
+  std::fill(problem.scales.begin(), problem.scales.end(), 0.0);
+  std::vector<int64_t>& large = problem.backward() ? problem.in : problem.out;
+  large = info.rank == 4 ? std::vector<int64_t>{139, 133} : std::vector<int64_t>{5, 29, 131};
+  problem.n = problem.dtype == DType::kFloat64 ? 40 : 80;
+  problem.c = 3;
+  if (random.Chance(0.5)) std::swap(problem.n, problem.c);
+  return problem;
+}
+
+// Whole or in boxes, with or without gaps between rows, channels apart or side by side.
+TEST_P(Bits, LargeOutputs) {
+  Random random(18);
+  for (int i = 0; i < 2 && !HasFailure(); ++i) {
+    const Problem problem = LargeProblem(*GetParam(), random);
+    SCOPED_TRACE(problem.Text());
+    const TestTensor input = RandomInput(problem, Form::kContiguous, random);
+    const std::vector<uint64_t> expected = RunWhole(problem, input, Form::kContiguous, 1);
+    const Form other = random.Of({Form::kPadded, Form::kReversedSpace, Form::kChannelsLastView});
+    ASSERT_EQ(expected, RunWhole(problem, input, other, 5)) << NameOf(other);
+    ASSERT_EQ(expected, RunWhole(problem, input, Form::kContiguous, 2));
+    for (const Form form : {Form::kContiguous, Form::kChannelsLast}) {
+      SCOPED_TRACE(NameOf(form));
+      TestTensor copy(problem.dtype, problem.InputShape(), form);
+      copy.FillBits(input.Bits());
+      if (form == Form::kChannelsLast) {
+        for (const int threads : {1, 5}) {
+          ASSERT_EQ(expected, RunWhole(problem, copy, form, threads)) << threads << " threads";
+        }
+      }
+      TestTensor output(problem.dtype, problem.OutputShape(), form);
+      const Plan plan = MustPlan(problem, copy, output);
+      for (const Box& box : RandomBoxes(output.desc().shape, 4, random)) {
+        RunBoxFromItsPart(problem, form, plan, box, copy, output);
+      }
+      ASSERT_EQ(expected, output.Bits());
+      ASSERT_TRUE(output.GapsUntouched());
+    }
+  }
+}
+
+// Some channels of pixels whose channels lie side by side, of a large output: the others are not
+// touched.
+TEST_P(Bits, ChannelsOfLargeOutputs) {
+  Random random(19);
+  const Problem problem = LargeProblem(*GetParam(), random);
+  SCOPED_TRACE(problem.Text());
+  const TestTensor input = RandomInput(problem, Form::kChannelsLast, random);
+  TestTensor whole(problem.dtype, problem.OutputShape(), Form::kChannelsLast);
+  const Plan plan = MustPlan(problem, input, whole);
+  ASSERT_TRUE(plan.Run(input.data(), whole.data()).ok());
+  TestTensor expected(problem.dtype, problem.OutputShape(), Form::kChannelsLast);
+  TestTensor output(problem.dtype, problem.OutputShape(), Form::kChannelsLast);
+  Box box = {.begin = Dims::Filled(whole.desc().shape.rank(), 0), .end = whole.desc().shape};
+  const int channels = box.end.rank() - 1;
+  box.begin[channels] = random.Int(0, problem.c - 1);
+  box.end[channels] = box.begin[channels] + random.Int(1, problem.c - box.begin[channels]);
+  CopyBox(box, whole, expected);
+  RunBoxFromItsPart(problem, Form::kChannelsLast, plan, box, input, output);
+  ASSERT_EQ(expected.Bits(), output.Bits())
+      << "channels " << box.begin[channels] << " to " << box.end[channels];
 }
 
 bool HasFma(const std::string& target) { return target.starts_with("AVX") || target == "NEON"; }
