@@ -66,6 +66,8 @@ bool UsesBands(const taps::TapTable& w, const kernels::BandTable::Shape& shape,
          elements <= kMaxBandElements * CeilDiv(w.rows() * shape.channels, shape.lanes);
 }
 
+bool WeavesChannels(int64_t channels) { return channels < kMaxWovenChannels; }
+
 bool WeavesChannels(const taps::TapTable& w, int64_t channels) {
   if (channels > kMaxWovenChannels) return false;
   for (int64_t group = 0; group * taps::TapTable::kGroup < w.rows(); ++group) {

@@ -52,15 +52,6 @@ int64_t RowsAlive(const TapTable& table) {
   return alive;
 }
 
-// Whether pixels touch in both tensors.
-bool HasDenseRows(const ResampleSpec& spec) {
-  const auto dense = [&](const Tensor5& tensor) {
-    const int64_t pixel_bytes = tensor.shape[kC] * SizeOf(spec.dtype);
-    return tensor.shape[kW] == 1 || tensor.stride_bytes[kW] == pixel_bytes;
-  };
-  return dense(spec.input) && dense(spec.output);
-}
-
 Range InputOfRows(const TapTable& table, Range rows) {
   Range input{table.columns(), 0};
   for (int64_t row = rows.begin; row < rows.end; ++row) {
