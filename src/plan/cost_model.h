@@ -15,8 +15,9 @@ namespace opscv::plan {
 // An H table with more taps than this is applied first, so that a single row of intermediate does.
 inline constexpr int64_t kMaxRingTaps = 64;
 
-// Channels that a block takes as one group, of `channels` that lie side by side.
-[[nodiscard]] int64_t GroupChannels(int64_t channels);
+// Channels that a block takes as one group, of `channels` that lie side by side, where an output
+// pixel is made of at most `taps` pixels that are read again for its neighbours.
+[[nodiscard]] int64_t GroupChannels(int64_t channels, int64_t taps = 1);
 
 // Whether the pass along H comes before the one along W, where both are needed.
 [[nodiscard]] bool RowsFirst(const taps::TapTable& h, const taps::TapTable& w);

@@ -127,7 +127,7 @@ class TapProgram final : public Program {
   ResampleSpec spec_;
   bool groups_;
   bool woven_ = false;  // the pass along W takes channels as single elements
-  int64_t channels_;
+  int64_t channels_ = 1;
   int64_t element_bytes_;
   int64_t real_bytes_;
   std::optional<TapTable> h_;
@@ -154,12 +154,12 @@ class TapProgram final : public Program {
 TapProgram::TapProgram(const ResampleSpec& spec)
     : spec_(spec),
       groups_(HasChannelGroups(spec)),
-      channels_(groups_ ? GroupChannels(spec.input.shape[kC]) : 1),
       element_bytes_(SizeOf(spec.dtype)),
       real_bytes_(SizeOf(kernels::ComputeDType(spec.dtype))),
       h_(BuildTable(spec, kH - kD)),
       w_(BuildTable(spec, kW - kD)) {
   OPSCV_DCHECK(spec.input.shape[kD] == 1);
+  if (groups_) channels_ = GroupChannels(spec.input.shape[kC], w_ ? w_->max_taps() : 1);
   woven_ = w_ && groups_ && HasDenseRows(spec) && WeavesChannels(*w_, spec.input.shape[kC]);
   if (w_ && (!groups_ || woven_)) {
     const DType real = kernels::ComputeDType(spec.dtype);
