@@ -39,12 +39,13 @@ class RunSumProgram final : public Program {
  private:
   // Rows of a block that share their window along D.
   struct Slice {
-    const char* input;  // of the window's first d, of row 0 of H, of the block's first input pixel
-    Range depths;
+    // Of the window's first d, of row 0 of H, of the block's first input pixel.
+    const char* input = nullptr;
+    Range depths{};
     Range columns;  // of the input
     Range outputs;  // pixels of the output
-    int64_t first_row;
-    int64_t rows;
+    int64_t first_row = 0;
+    int64_t rows = 0;
     int64_t channels;
     TargetRows out;
     char* strip;

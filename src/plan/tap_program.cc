@@ -94,7 +94,7 @@ class TapProgram final : public Program {
     Range columns;     // of the input
     Range outputs;     // pixels of the output
     Range rows;        // of the output
-    Range input_rows;  // that they are made of, where there is a ring
+    Range input_rows{};  // that they are made of, where there is a ring
     LineSize out_size;
     char* strip;
     char* stage;  // the RowStage's memory
