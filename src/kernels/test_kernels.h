@@ -12,6 +12,7 @@
 #include <cstring>
 #include <limits>
 #include <ostream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -125,16 +126,22 @@ inline void Encode(DType dtype, double value, void* to) {
   }
 }
 
-enum class Content { kNormal, kSpecial };
+// kSpecial: among normal values, many that are none. kFinite: of those, such as no sum of a few
+// overflows of. kRare: one special value among a few hundred.
+enum class Content { kNormal, kSpecial, kFinite, kRare };
 
 inline double RandomValue(TracedRandom& random, Content content) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr size_t kFiniteSpecials = 10;
   static constexpr std::array<double, 16> kSpecials = {
       0.0,           -0.0,    1.0,       -1.0,       0x1p-149,
       -0x1p-130,     0x1p-24, -0x1p-14,  65504.0,    -3e4,
       3.38e38,       -3.2e38, kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN(),
       0x1.FFFFFEp127};
-  if (content == Content::kSpecial && random.OneIn(3)) return random.Of(kSpecials);
+  if (content != Content::kNormal && random.OneIn(content == Content::kRare ? 300 : 3)) {
+    return content == Content::kFinite ? random.Of(std::span(kSpecials).first(kFiniteSpecials))
+                                       : random.Of(kSpecials);
+  }
   return random.Normal();
 }
 

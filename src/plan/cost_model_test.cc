@@ -54,10 +54,71 @@ TEST(RowsFirst, TakesTheCheaperOrder) {
   EXPECT_FALSE(RowsFirst(Gradient(100, 101), Gradient(8, 400)));
 }
 
-TEST(StreamsRows, OnlyLongRowsOfLargeOutputs) {
-  EXPECT_TRUE(StreamsRows(0x1p28, 4096));
-  EXPECT_FALSE(StreamsRows(0x1p20, 4096));
-  EXPECT_FALSE(StreamsRows(0x1p28, 64));
+taps::TapTable Forward(int64_t in, int64_t out) {
+  return taps::BuildTaps({.in = in, .out = out}, taps::Filter::kCubicAntialias);
+}
+
+TEST(UsesBands, WhereTheKernelTakesThem) {
+  EXPECT_TRUE(UsesBands(Forward(200, 300), {1, 8}, 4));
+  EXPECT_TRUE(UsesBands(Gradient(200, 300), {3, 8}, 4));
+  // A target without bands.
+  EXPECT_FALSE(UsesBands(Forward(200, 300), {1, 0}, 4));
+}
+
+// Of more than one block the kernel makes no sums; 33 taps are the fewest.
+TEST(UsesBands, NeverForSumsOfSeveralBlocks) {
+  for (int64_t in = 100; in < 2000; in += 17) {
+    const taps::TapTable table = Forward(in, 100);
+    if (table.max_taps() > 32) {
+      EXPECT_FALSE(UsesBands(table, {1, 4}, 4)) << in;
+    }
+  }
+}
+
+// Long tables do not stay in the cache, and wide bands are mostly zeros.
+TEST(UsesBands, NotForLongTablesOrWideBands) {
+  EXPECT_FALSE(UsesBands(Forward(200000, 300000), {1, 8}, 4));
+  EXPECT_FALSE(UsesBands(Forward(300, 50), {8, 16}, 4));
+  TracedRandom random;
+  for (int i = 0; i < 200; ++i) {
+    const taps::TapTable table = Forward(random.Int(2, 3000), random.Int(2, 3000));
+    const kernels::BandTable::Shape shape{random.Int(1, 8), int64_t{4} << random.Int(0, 2)};
+    if (!UsesBands(table, shape, 4)) continue;
+    const int64_t weights = kernels::BandTable::Elements(table, shape) * shape.lanes;
+    EXPECT_LE(weights * 4, 256 * 1024);
+    EXPECT_LE(table.max_taps(), 32);
+  }
+}
+
+TEST(WeavesChannels, FewChannelsOfShortReach) {
+  EXPECT_TRUE(WeavesChannels(Forward(200, 300), 1));
+  EXPECT_TRUE(WeavesChannels(Forward(200, 300), 3));
+  EXPECT_TRUE(WeavesChannels(Gradient(200, 300), 8));
+  EXPECT_FALSE(WeavesChannels(Forward(200, 300), 9));
+  EXPECT_FALSE(WeavesChannels(Forward(200, 300), 1024));
+  // 16 outputs read 160 pixels and more: of one channel, what is turned at once, of three more.
+  EXPECT_TRUE(WeavesChannels(Forward(1000, 100), 1));
+  EXPECT_FALSE(WeavesChannels(Forward(1000, 100), 3));
+}
+
+TEST(StoresPastCaches, OnlyLongRunsOfLargeOutputs) {
+  EXPECT_TRUE(StoresPastCaches(0x1p28, 4096));
+  EXPECT_FALSE(StoresPastCaches(0x1p20, 4096));
+  EXPECT_FALSE(StoresPastCaches(0x1p28, 64));
+}
+
+TEST(StageRows, FitTheFirstLevelCacheOrAreOne) {
+  TracedRandom random;
+  for (int i = 0; i < 1000; ++i) {
+    const int64_t row_bytes = random.Int(1, 1 << random.Int(1, 20));
+    const int64_t rows = random.Int(1, 1 << random.Int(1, 12));
+    const int64_t staged = StageRows(row_bytes, rows);
+    EXPECT_GE(staged, 1);
+    EXPECT_LE(staged, rows);
+    EXPECT_TRUE(staged == 1 || staged * row_bytes <= 8192) << staged << " rows of " << row_bytes;
+    // No room is left for another.
+    EXPECT_TRUE(staged == rows || (staged + 1) * row_bytes > 8192) << staged << " of " << row_bytes;
+  }
 }
 
 TEST(TilePixels, IsAllPixelsWhereTheyFit) {
@@ -71,12 +132,21 @@ TEST(TilePixels, IsAtLeastOneAndCutOnWholeVectors) {
   for (int i = 0; i < 1000; ++i) {
     const int64_t pixels = random.Int(1, 1 << random.Int(1, 24));
     const int64_t channels = random.OneIn(2) ? 1 : random.Int(1, 1 << random.Int(1, 12));
-    const int64_t tile = TilePixels(pixels, channels, random.Int(0, 1 << random.Int(1, 24)));
+    const int64_t scratch = random.Int(0, 1 << random.Int(1, 24));
+    const int64_t tile = TilePixels(pixels, channels, scratch);
     EXPECT_GE(tile, 1);
     EXPECT_LE(tile, pixels);
-    // Groups of channels are vectors by themselves.
+    // Groups of many channels are vectors by themselves.
+    EXPECT_TRUE(tile == pixels || channels > 8 || scratch > 4096 || tile % 16 == 0)
+        << tile << " of " << pixels;
     EXPECT_TRUE(tile == pixels || channels > 1 || tile % 16 == 0) << tile << " of " << pixels;
   }
+}
+
+// Pixels so large that few fit are not rounded up to many.
+TEST(TilePixels, OfManyChannelsStayWithinTheCache) {
+  EXPECT_LE(TilePixels(1000, 1024, 128 * 1024), 2);
+  EXPECT_LE(TilePixels(1000, 1024, 1 << 20), 1);
 }
 
 TEST(ChooseBlocks, AreWithinTheOutputAndTallerThanTheOverlap) {

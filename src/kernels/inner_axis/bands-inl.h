@@ -152,8 +152,9 @@ struct InnerBands {
     return {copies.values, begin, kCopied, rows};
   }
 
-  // As many blocks at a time as there is room for copies of what they read.
-  static HWY_NOINLINE void CopiedRows(const InnerAxisArgs& args, Range range, int64_t first_row,
+  // As many blocks at a time as there is room for copies of what they read. False where there is
+  // not enough for one.
+  static HWY_NOINLINE bool CopiedRows(const InnerAxisArgs& args, Range range, int64_t first_row,
                                       V& check) {
     const BandTable::Block* blocks = args.bands->blocks();
     Copies copies;
@@ -170,10 +171,12 @@ struct InnerBands {
         low = lowest;
         high = highest;
       }
+      if (stop == range.begin) return false;
       FewRows(args, Copy(args, first_row, low, high, copies), {range.begin, stop}, first_row,
               check);
       range.begin = stop;
     }
+    return true;
   }
 
   // Whether the arguments have bands, of whole blocks.
@@ -182,7 +185,7 @@ struct InnerBands {
            (args.end * args.channels % kLanes == 0 || args.end == args.table->rows());
   }
 
-  // False where a sum was not finite: then all is to be made again.
+  // False where a sum was not finite, or a block reads too much: then all is to be made again.
   static HWY_INLINE bool Run(const InnerAxisArgs& args) {
     const Range range{args.begin * args.channels / kLanes,
                       (args.end * args.channels + kLanes - 1) / kLanes};
@@ -194,7 +197,7 @@ struct InnerBands {
                             args.row_bytes / static_cast<int64_t>(sizeof(Real)), args.rows - r};
         FewRows(args, source, range, r, check);
       } else {
-        CopiedRows(args, range, r, check);
+        if (!CopiedRows(args, range, r, check)) return false;
       }
     }
     return hn::AllTrue(kD, hn::Eq(check, check));

@@ -26,7 +26,8 @@ struct InnerAxisArgs {
   int64_t rows = 1;       // that many rows, each `row_bytes` after the one before, give rows of
   int64_t row_bytes = 0;  // outputs `dst_row_bytes` apart
   int64_t dst_row_bytes = 0;
-  // The table's bands for `channels` and InnerAxisLanes; null: none.
+  // The bands of a table of at most kSumBlock taps a row, for `channels` and InnerAxisLanes; null:
+  // none.
   const BandTable* bands = nullptr;
 };
 

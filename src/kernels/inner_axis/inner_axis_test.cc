@@ -22,6 +22,20 @@ using testing::TracedRandom;
 
 OPSCV_TEST_ON_EACH_TARGET(InnerAxisTest);
 
+// Whether a kernel is given the table's bands.
+enum class Path { kTurned, kBands };
+constexpr std::array kBothPaths = {Path::kTurned, Path::kBands};
+
+std::string_view NameOf(Path path) { return path == Path::kBands ? "by bands" : "turned"; }
+
+// The bands for the pinned target; none where the table or the target takes none.
+BandTable BandsOf(const TapTable& table, int64_t channels, DType src) {
+  const DType real = ComputeDType(src);
+  const int64_t lanes = InnerAxisLanes(real);
+  if (lanes == 0 || table.max_taps() > static_cast<int64_t>(kSumBlock)) return {};
+  return BandTable(table, {channels, lanes}, real == DType::kFloat64);
+}
+
 TapTable Forward(const taps::Axis& axis) {
   return taps::BuildTaps(axis, taps::Filter::kCubicAntialias);
 }
@@ -38,6 +52,15 @@ TapTable TableOf(int64_t rows, double ratio, bool transposed) {
 // longer than what is turned at once.
 constexpr std::array<double, 13> kRatios = {0.3, 0.5, 1.1,  2.0,  3.3,  7.8,  8.0,
                                             8.3, 9.0, 16.0, 16.3, 70.0, 300.0};
+
+// Whether two lots of elements are the same, NaN being like any NaN.
+bool SameValues(DType dtype, const std::vector<char>& a, const std::vector<char>& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t at = 0; at < a.size(); at += static_cast<size_t>(SizeOf(dtype))) {
+    if (!testing::SameValue(Decode(dtype, &a[at]), Decode(dtype, &b[at]))) return false;
+  }
+  return true;
+}
 
 // The samples that rows [begin, end) read.
 struct Samples {
@@ -62,6 +85,7 @@ class Problem {
       : types_(types),
         table_(std::move(table)),
         channels_(channels),
+        bands_(BandsOf(table_, channels, types.src)),
         row_(static_cast<size_t>(table_.columns() * channels * SizeOf(types.src))) {
     pool.Fill(random, row_.data(), table_.columns() * channels, SizeOf(types.src));
   }
@@ -102,7 +126,6 @@ class Problem {
     }
     const testing::DestinationShape shape{
         n, dst_step, rows, RandomApart(random, n * std::abs(dst_step), SizeOf(types_.dst))};
-    Destinations dst(targets, types_.dst, shape, flush);
     InnerAxisArgs args{.row = src,
                        .row_origin = samples.begin,
                        .row_end = samples.end,
@@ -110,38 +133,63 @@ class Problem {
                        .table = &table_,
                        .begin = begin,
                        .end = end,
-                       .dst = dst.plain(),
+                       .dst = nullptr,
                        .dst_step_bytes = dst_step,
                        .channels = channels_,
                        .rows = rows,
                        .row_bytes = row_bytes,
                        .dst_row_bytes = shape.row_bytes};
-    SelectInnerAxisReference(key)(args);
-    args.dst = dst.kernel();
-    SelectInnerAxis(key)(args);
-    ExpectAccurate(dst, begin, n, shape.count());
-    if (same_bits) {
-      dst.ExpectSameBits();
-    } else {
-      dst.ExpectOnlyElementsWritten();
+    for (const Path path : kBothPaths) {
+      if (path == Path::kBands && bands_.empty()) continue;
+      SCOPED_TRACE(NameOf(path));
+      Destinations dst(targets, types_.dst, shape, flush);
+      args.dst = dst.plain();
+      SelectInnerAxisReference(key)(args);
+      args.dst = dst.kernel();
+      args.bands = path == Path::kBands ? &bands_ : nullptr;
+      SelectInnerAxis(key)(args);
+      if (path == Path::kTurned || !same_bits) ExpectAccurate(dst, begin, n, shape.count());
+      if (same_bits) {
+        dst.ExpectSameBits();
+      } else {
+        dst.ExpectOnlyElementsWritten();
+      }
     }
   }
 
-  // The kernel's outputs [begin, end).
-  [[nodiscard]] std::vector<char> Run(int64_t begin, int64_t end) const {
-    std::vector<char> dst(static_cast<size_t>((end - begin) * channels_ * SizeOf(types_.dst)));
-    SelectInnerAxis({types_.src, types_.dst})({.row = row_.data(),
-                                               .row_origin = 0,
-                                               .row_end = table_.columns(),
-                                               .src_step_bytes = SizeOf(types_.src),
-                                               .table = &table_,
-                                               .begin = begin,
-                                               .end = end,
-                                               .dst = dst.data(),
-                                               .dst_step_bytes = SizeOf(types_.dst),
-                                               .channels = channels_});
+  // The kernel's outputs [begin, end), of rows that each start one element further into the values.
+  [[nodiscard]] std::vector<char> Run(Path path, int64_t begin, int64_t end,
+                                      int64_t rows = 1) const {
+    const int64_t size = SizeOf(types_.src);
+    const int64_t count = table_.columns() * channels_;
+    std::vector<char> src(static_cast<size_t>(rows * count * size));
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t i = 0; i < count; ++i) {
+        std::memcpy(src.data() + (r * count + i) * size, ElementOf(r, i),
+                    static_cast<size_t>(size));
+      }
+    }
+    const int64_t row_bytes = (end - begin) * channels_ * SizeOf(types_.dst);
+    std::vector<char> dst(static_cast<size_t>(rows * row_bytes));
+    SelectInnerAxis({types_.src, types_.dst})(
+        {.row = src.data(),
+         .row_origin = 0,
+         .row_end = table_.columns(),
+         .src_step_bytes = size,
+         .table = &table_,
+         .begin = begin,
+         .end = end,
+         .dst = dst.data(),
+         .dst_step_bytes = SizeOf(types_.dst),
+         .channels = channels_,
+         .rows = rows,
+         .row_bytes = count * size,
+         .dst_row_bytes = row_bytes,
+         .bands = path == Path::kBands && !bands_.empty() ? &bands_ : nullptr});
     return dst;
   }
+
+  [[nodiscard]] const BandTable& bands() const { return bands_; }
 
  private:
   static int64_t RandomStep(TracedRandom& random, bool unit, int64_t element_bytes) {
@@ -189,6 +237,7 @@ class Problem {
   testing::TypePair types_;
   TapTable table_;
   int64_t channels_;
+  BandTable bands_;
   std::vector<char> row_;
 };
 
@@ -219,7 +268,44 @@ TEST_P(InnerAxisTest, EqualsThePlainLoopsOnSpecialValues) {
   CheckTypes(HasFma(), Content::kSpecial, 8);
 }
 
-// Cut anywhere, by any target: the bits of the whole.
+// Values that bands sum by themselves, and such as now and then send them back.
+TEST_P(InnerAxisTest, EqualsThePlainLoopsOnExtremeButFiniteValues) {
+  CheckTypes(HasFma(), Content::kFinite, 8);
+}
+TEST_P(InnerAxisTest, EqualsThePlainLoopsOnRareSpecialValues) {
+  CheckTypes(HasFma(), Content::kRare, 8);
+}
+
+// As many rows as no kernel takes at once, of as many channels as there are ways to lie in a vector,
+// with boxes that begin and end where vectors do and where they do not.
+TEST_P(InnerAxisTest, AnyRowsAndChannelsHaveTheSameBitsByBands) {
+  TracedRandom random;
+  for (const testing::TypePair& types : kTypePairs) {
+    const Pool normal(random, types.src, Content::kNormal);
+    const Pool rare(random, types.src, Content::kRare);
+    for (int64_t channels = 1; channels <= 9; ++channels) {
+      const double ratio = random.Of(std::span(kRatios).first(8));
+      const int64_t outputs = random.Int(1, 100);
+      const bool transposed = random.OneIn(2);
+      for (const Pool* pool : {&normal, &rare}) {
+        const Problem problem(random, types, *pool, TableOf(outputs, ratio, transposed), channels);
+        if (problem.bands().empty()) continue;
+        for (const int64_t rows : {1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 27}) {
+          const int64_t begin = random.OneIn(2) ? 0 : random.Int(0, outputs / 16) * 16;
+          const int64_t end = random.OneIn(2) ? outputs : random.Int(begin, outputs);
+          const std::vector<char> turned = problem.Run(Path::kTurned, begin, end, rows);
+          const std::vector<char> banded = problem.Run(Path::kBands, begin, end, rows);
+          ASSERT_TRUE(SameValues(types.dst, turned, banded))
+              << NameOf(types.src) << " to " << NameOf(types.dst) << ", " << rows << " rows of "
+              << channels << " channels, outputs " << begin << " to " << end << " of " << outputs
+              << ", ratio " << ratio << (pool == &rare ? ", special values" : "");
+        }
+      }
+    }
+  }
+}
+
+// Cut anywhere, by any target, by bands or not: the bits of the whole.
 TEST_P(InnerAxisTest, BoxesHaveTheBitsOfTheWhole) {
   TracedRandom random;
   for (const testing::TypePair& types : kTypePairs) {
@@ -227,14 +313,16 @@ TEST_P(InnerAxisTest, BoxesHaveTheBitsOfTheWhole) {
     for (const double ratio : kRatios) {
       const int64_t channels = RandomChannels(random);
       const Problem problem(random, types, pool, TableOf(50, ratio, random.OneIn(2)), channels);
-      const std::vector<char> whole = problem.Run(0, 50);
+      const std::vector<char> whole = problem.Run(Path::kTurned, 0, 50);
       const int64_t size = channels * SizeOf(types.dst);
-      for (int i = 0; i < 30; ++i) {
+      for (int i = 0; i < 60; ++i) {
+        const Path path = random.Of(kBothPaths);
         const int64_t begin = random.Int(0, 50);
         const int64_t end = random.Int(begin, 50);
-        const std::vector<char> part = problem.Run(begin, end);
+        const std::vector<char> part = problem.Run(path, begin, end);
         ASSERT_TRUE(std::equal(part.begin(), part.end(), whole.begin() + begin * size))
-            << NameOf(types.dst) << ", outputs " << begin << " to " << end << ", ratio " << ratio;
+            << NameOf(types.dst) << ", outputs " << begin << " to " << end << ", ratio " << ratio
+            << ", " << channels << " channels, " << NameOf(path);
       }
     }
   }
@@ -252,66 +340,97 @@ TEST_P(InnerAxisTest, RowsWithoutTapsArePlusZero) {
       problem.Check(random, 2, 40, HasFma(), flush);
       problem.Check(random, 16, 32, HasFma(), flush);
     }
-    const std::vector<char> dst = problem.Run(0, 40);
-    for (int64_t o = 2; o < 40; ++o) {
-      const double value = Decode(types.dst, &dst[static_cast<size_t>(o * SizeOf(types.dst))]);
-      EXPECT_TRUE(testing::SameValue(value, 0.0)) << NameOf(types.dst) << " output " << o;
+    for (const Path path : kBothPaths) {
+      const std::vector<char> dst = problem.Run(path, 0, 40);
+      for (int64_t o = 2; o < 40; ++o) {
+        const double value = Decode(types.dst, &dst[static_cast<size_t>(o * SizeOf(types.dst))]);
+        EXPECT_TRUE(testing::SameValue(value, 0.0))
+            << NameOf(types.dst) << " output " << o << ", " << NameOf(path);
+      }
     }
   }
 }
 
-// One NaN at a time reaches the rows that have a tap on it and no other, zero products included.
+// Outputs [begin, 37) of the table by a kernel of floats, made of one row.
+std::vector<float> RunFloats(const TapTable& table, const std::vector<float>& row, int64_t begin,
+                             Path path) {
+  constexpr int64_t kOutputs = 37;
+  const BandTable bands = BandsOf(table, 1, DType::kFloat32);
+  std::vector<float> dst(static_cast<size_t>(kOutputs), -1.0F);
+  SelectInnerAxis({})({.row = row.data(),
+                       .row_origin = 0,
+                       .row_end = table.columns(),
+                       .src_step_bytes = 4,
+                       .table = &table,
+                       .begin = begin,
+                       .end = kOutputs,
+                       .dst = dst.data() + begin,
+                       .dst_step_bytes = 4,
+                       .bands = path == Path::kBands && !bands.empty() ? &bands : nullptr});
+  return dst;
+}
+
+bool Reads(const TapTable& table, int64_t output, int64_t sample) {
+  const auto delta = table.delta(output);
+  return std::any_of(delta.begin(), delta.end(),
+                     [&](int32_t d) { return table.base(output) + d == sample; });
+}
+
+// One NaN or infinity at a time reaches the rows that have a tap on it and no other, zero products
+// included.
 TEST_P(InnerAxisTest, NanReachesItsReadersOnly) {
-  TracedRandom random;
-  for (const double ratio : {0.5, 1.3, 9.0}) {
+  constexpr std::array kBad = {std::numeric_limits<float>::quiet_NaN(),
+                               std::numeric_limits<float>::infinity()};
+  for (const double ratio : {0.5, 1.3, 7.8, 9.0}) {
     for (const bool transposed : {false, true}) {
       const TapTable table = TableOf(37, ratio, transposed);
       for (int64_t sample = 0; sample < table.columns(); ++sample) {
-        std::vector<float> row(static_cast<size_t>(table.columns()), 0.0F);
-        row[static_cast<size_t>(sample)] = std::numeric_limits<float>::quiet_NaN();
-        std::vector<float> dst(37, 1.0F);
-        SelectInnerAxis({})({.row = row.data(),
-                             .row_origin = 0,
-                             .row_end = table.columns(),
-                             .src_step_bytes = 4,
-                             .table = &table,
-                             .begin = 0,
-                             .end = 37,
-                             .dst = dst.data(),
-                             .dst_step_bytes = 4});
-        for (int64_t o = 0; o < 37; ++o) {
-          bool reads = false;
-          for (const int32_t delta : table.delta(o)) reads |= table.base(o) + delta == sample;
-          EXPECT_EQ(std::isnan(dst[static_cast<size_t>(o)]), reads)
-              << "sample " << sample << ", output " << o << ", ratio " << ratio;
+        for (const Path path : kBothPaths) {
+          std::vector<float> row(static_cast<size_t>(table.columns()), 0.0F);
+          row[static_cast<size_t>(sample)] = kBad[static_cast<size_t>(sample % 2)];
+          const std::vector<float> dst = RunFloats(table, row, 0, path);
+          for (int64_t o = 0; o < 37; ++o) {
+            EXPECT_EQ(!std::isfinite(dst[static_cast<size_t>(o)]), Reads(table, o, sample))
+                << "sample " << sample << ", output " << o << ", ratio " << ratio << ", "
+                << NameOf(path);
+          }
         }
       }
     }
   }
 }
 
+// A sum beyond the largest float is an infinity where it arises, and changes no sum beside it.
+TEST_P(InnerAxisTest, AnOverflowStaysWhereItArises) {
+  for (const double ratio : {0.5, 1.3, 7.8}) {
+    const TapTable table = TableOf(37, ratio, true);
+    for (int64_t sample = 0; sample < table.columns(); ++sample) {
+      std::vector<float> row(static_cast<size_t>(table.columns()), 1.0F);
+      for (int64_t i = sample; i < std::min(sample + 3, table.columns()); ++i) {
+        row[static_cast<size_t>(i)] = std::numeric_limits<float>::max();
+      }
+      EXPECT_EQ(RunFloats(table, row, 0, Path::kTurned), RunFloats(table, row, 0, Path::kBands))
+          << "sample " << sample << ", ratio " << ratio;
+    }
+  }
+}
+
 // A product that vanishes below zero, as the last of its row's, leaves +0.
 TEST_P(InnerAxisTest, ZeroIsNeverNegative) {
-  for (const double ratio : {0.5, 9.0, 17.0}) {
+  for (const double ratio : {0.5, 7.8, 9.0, 17.0}) {
     const TapTable table = TableOf(37, ratio, false);
     for (int64_t sample = 0; sample < table.columns(); ++sample) {
-      std::vector<float> row(static_cast<size_t>(table.columns()), 0.0F);
+      std::vector<float> row(static_cast<size_t>(table.columns()), sample % 2 == 0 ? 0.0F : -0.0F);
       row[static_cast<size_t>(sample)] = std::numeric_limits<float>::denorm_min();
       for (const int64_t begin : {0, 1}) {
-        std::vector<float> dst(37, -1.0F);
-        SelectInnerAxis({})({.row = row.data(),
-                             .row_origin = 0,
-                             .row_end = table.columns(),
-                             .src_step_bytes = 4,
-                             .table = &table,
-                             .begin = begin,
-                             .end = 37,
-                             .dst = dst.data() + begin,
-                             .dst_step_bytes = 4});
-        for (int64_t o = begin; o < 37; ++o) {
-          const float value = dst[static_cast<size_t>(o)];
-          EXPECT_FALSE(value == 0.0F && std::signbit(value))
-              << "sample " << sample << ", output " << o << ", ratio " << ratio;
+        for (const Path path : kBothPaths) {
+          const std::vector<float> dst = RunFloats(table, row, begin, path);
+          for (int64_t o = begin; o < 37; ++o) {
+            const float value = dst[static_cast<size_t>(o)];
+            EXPECT_FALSE(value == 0.0F && std::signbit(value))
+                << "sample " << sample << ", output " << o << ", ratio " << ratio << ", "
+                << NameOf(path);
+          }
         }
       }
     }
