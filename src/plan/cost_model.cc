@@ -29,6 +29,10 @@ constexpr int64_t kTileMultiple = 16;
 // Longer groups fill vectors no better; shorter ones keep a block's scratch in the cache, however
 // many channels there are.
 constexpr int64_t kMaxGroupChannels = 1024;
+constexpr int64_t kMinGroupChannels = 64;
+
+// The pixels that an output pixel is made of stay in a first-level cache of 32 KiB for the next.
+constexpr int64_t kTapPixelBytes = 24 * 1024;
 
 // An output larger than this does not stay in the caches until someone reads it: half of a common
 // third-level cache of 32 MiB. Storing past them saves the read of every line before it is written
@@ -38,9 +42,9 @@ constexpr double kStreamBytes = 16.0 * 1024 * 1024;
 // Runs of a few cache lines gain nothing: on AMD Zen 3, rows of two lines took 20 % longer.
 constexpr int64_t kStreamRunBytes = 512;
 
-// Rows collected before they are stored past the caches: a quarter of a first-level cache of
-// 32 KiB.
-constexpr int64_t kStageBytes = 8192;
+// Rows collected before they are stored past the caches: enough for the rows that enlarging repeats
+// to lie together, and a small part of the second-level cache.
+constexpr int64_t kStageBytes = 32 * 1024;
 
 // Bands that are read for every few rows stay in the second-level cache beside the scratch.
 constexpr int64_t kBandBytes = 256 * 1024;
@@ -66,6 +70,8 @@ bool UsesBands(const taps::TapTable& w, const kernels::BandTable::Shape& shape,
          elements <= kMaxBandElements * CeilDiv(w.rows() * shape.channels, shape.lanes);
 }
 
+bool WeavesChannels(int64_t channels) { return channels < kMaxWovenChannels; }
+
 bool WeavesChannels(const taps::TapTable& w, int64_t channels) {
   if (channels > kMaxWovenChannels) return false;
   for (int64_t group = 0; group * taps::TapTable::kGroup < w.rows(); ++group) {
@@ -83,7 +89,12 @@ int64_t StageRows(int64_t row_bytes, int64_t rows) {
   return std::clamp<int64_t>(kStageBytes / row_bytes, 1, rows);
 }
 
-int64_t GroupChannels(int64_t channels) { return std::min(channels, kMaxGroupChannels); }
+int64_t GroupChannels(int64_t channels, int64_t taps) {
+  const int64_t fitting = kTapPixelBytes / (taps * static_cast<int64_t>(sizeof(float)));
+  const int64_t most = std::clamp(fitting / kMinGroupChannels * kMinGroupChannels,
+                                  kMinGroupChannels, kMaxGroupChannels);
+  return std::min(channels, most);
+}
 
 bool RowsFirst(const taps::TapTable& h, const taps::TapTable& w) {
   if (h.max_taps() > kMaxRingTaps) return true;

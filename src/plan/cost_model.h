@@ -15,8 +15,9 @@ namespace opscv::plan {
 // An H table with more taps than this is applied first, so that a single row of intermediate does.
 inline constexpr int64_t kMaxRingTaps = 64;
 
-// Channels that a block takes as one group, of `channels` that lie side by side.
-[[nodiscard]] int64_t GroupChannels(int64_t channels);
+// Channels that a block takes as one group, of `channels` that lie side by side, where an output
+// pixel is made of at most `taps` pixels that are read again for its neighbours.
+[[nodiscard]] int64_t GroupChannels(int64_t channels, int64_t taps = 1);
 
 // Whether the pass along H comes before the one along W, where both are needed.
 [[nodiscard]] bool RowsFirst(const taps::TapTable& h, const taps::TapTable& w);
@@ -25,8 +26,10 @@ inline constexpr int64_t kMaxRingTaps = 64;
 [[nodiscard]] bool UsesBands(const taps::TapTable& w, const kernels::BandTable::Shape& shape,
                              int64_t real_bytes);
 
-// Whether the pass along W takes the channels of pixels that touch as single elements of a row.
+// Whether the pass along W takes the channels of pixels that touch as single elements of a row: of
+// weighted taps, and of windows.
 [[nodiscard]] bool WeavesChannels(const taps::TapTable& w, int64_t channels);
+[[nodiscard]] bool WeavesChannels(int64_t channels);
 
 // Whether an output of that many bytes is stored past the caches, where `run_bytes` of it lie
 // together.

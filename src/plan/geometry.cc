@@ -16,6 +16,14 @@ bool HasChannelGroups(const ResampleSpec& spec) {
   return spec.input.shape[kC] > 1 && channels_touch(spec.input) && channels_touch(spec.output);
 }
 
+bool HasDenseRows(const ResampleSpec& spec) {
+  const auto dense = [&](const Tensor5& tensor) {
+    const int64_t pixel_bytes = tensor.shape[kC] * SizeOf(spec.dtype);
+    return tensor.shape[kW] == 1 || tensor.stride_bytes[kW] == pixel_bytes;
+  };
+  return dense(spec.input) && dense(spec.output);
+}
+
 double ElementCount(const Coords& shape) {
   double count = 1.0;
   for (const int64_t extent : shape) count *= static_cast<double>(extent);
@@ -52,6 +60,10 @@ Block BlockGrid::operator[](int64_t index) const {
 Coords BlockGrid::At(int64_t plane, int64_t row) const {
   return {box_.begin[kN] + plane / channels_, box_.begin[kC] + plane % channels_ * group_,
           box_.begin[kD] + row / heights_, box_.begin[kH] + row % heights_, box_.begin[kW]};
+}
+
+int64_t BlockGrid::RowsOfSlice(int64_t row, int64_t end) const {
+  return std::min(end - row, heights_ - row % heights_);
 }
 
 int64_t BlockGrid::Channels(int64_t plane) const {

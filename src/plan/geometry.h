@@ -14,6 +14,9 @@ namespace opscv::plan {
 // tensors, groups of channels that kernels handle as neighbours.
 [[nodiscard]] bool HasChannelGroups(const ResampleSpec& spec);
 
+// Whether pixels of all channels touch in both tensors.
+[[nodiscard]] bool HasDenseRows(const ResampleSpec& spec);
+
 // How many elements, in a type that no number of them overflows.
 [[nodiscard]] double ElementCount(const Coords& shape);
 
@@ -49,6 +52,8 @@ class BlockGrid {
 
   // The coordinates of a plane and row, W being the box's first; C the first of the group.
   [[nodiscard]] Coords At(int64_t plane, int64_t row) const;
+  // How many rows from `row` on, none of them at or after `end`, have its coordinate along D.
+  [[nodiscard]] int64_t RowsOfSlice(int64_t row, int64_t end) const;
   // The channels of a plane's pixels: 1 without groups.
   [[nodiscard]] int64_t Channels(int64_t plane) const;
 

@@ -52,15 +52,6 @@ int64_t RowsAlive(const TapTable& table) {
   return alive;
 }
 
-// Whether pixels touch in both tensors.
-bool HasDenseRows(const ResampleSpec& spec) {
-  const auto dense = [&](const Tensor5& tensor) {
-    const int64_t pixel_bytes = tensor.shape[kC] * SizeOf(spec.dtype);
-    return tensor.shape[kW] == 1 || tensor.stride_bytes[kW] == pixel_bytes;
-  };
-  return dense(spec.input) && dense(spec.output);
-}
-
 Range InputOfRows(const TapTable& table, Range rows) {
   Range input{table.columns(), 0};
   for (int64_t row = rows.begin; row < rows.end; ++row) {
@@ -103,7 +94,7 @@ class TapProgram final : public Program {
     Range columns;     // of the input
     Range outputs;     // pixels of the output
     Range rows;        // of the output
-    Range input_rows = {};  // that they are made of, where there is a ring
+    Range input_rows{};  // that they are made of, where there is a ring
     LineSize out_size;
     char* strip;
     char* stage;  // the RowStage's memory
@@ -136,7 +127,7 @@ class TapProgram final : public Program {
   ResampleSpec spec_;
   bool groups_;
   bool woven_ = false;  // the pass along W takes channels as single elements
-  int64_t channels_;
+  int64_t channels_ = 1;
   int64_t element_bytes_;
   int64_t real_bytes_;
   std::optional<TapTable> h_;
@@ -163,12 +154,12 @@ class TapProgram final : public Program {
 TapProgram::TapProgram(const ResampleSpec& spec)
     : spec_(spec),
       groups_(HasChannelGroups(spec)),
-      channels_(groups_ ? GroupChannels(spec.input.shape[kC]) : 1),
       element_bytes_(SizeOf(spec.dtype)),
       real_bytes_(SizeOf(kernels::ComputeDType(spec.dtype))),
       h_(BuildTable(spec, kH - kD)),
       w_(BuildTable(spec, kW - kD)) {
   OPSCV_DCHECK(spec.input.shape[kD] == 1);
+  if (groups_) channels_ = GroupChannels(spec.input.shape[kC], w_ ? w_->max_taps() : 1);
   woven_ = w_ && groups_ && HasDenseRows(spec) && WeavesChannels(*w_, spec.input.shape[kC]);
   if (w_ && (!groups_ || woven_)) {
     const DType real = kernels::ComputeDType(spec.dtype);

@@ -6,40 +6,71 @@
 namespace opscv::kernels {
 namespace {
 
-int64_t SourceOf(const NearestCopyArgs& args, int64_t o) {
-  return args.source == nullptr ? o : args.source[o] - args.source_origin;
-}
+// Where groups come from and go to. A local copy, since the compiler must assume that stores change
+// whatever is reached by reference.
+struct Groups {
+  const char* src;
+  int64_t src_step;
+  const int64_t* source;
+  int64_t origin;
+  char* dst;
+  int64_t dst_step;
+  int64_t n;
 
-// Groups of one element: loads and stores of a fixed size, and, where elements touch, of fixed
-// steps.
-template <size_t kBytes, bool kDense>
-void CopyElements(const NearestCopyArgs& args) noexcept {
-  const char* src = static_cast<const char*>(args.src);
-  char* dst = static_cast<char*>(args.dst);
-  const int64_t src_step = kDense ? kBytes : args.src_step_bytes;
-  const int64_t dst_step = kDense ? kBytes : args.dst_step_bytes;
-  for (int64_t o = 0; o < args.n; ++o) {
-    std::memcpy(dst + o * dst_step, src + SourceOf(args, o) * src_step, kBytes);
-  }
-}
+  explicit Groups(const NearestCopyArgs& args)
+      : src(static_cast<const char*>(args.src)),
+        src_step(args.src_step_bytes),
+        source(args.source),
+        origin(args.source_origin),
+        dst(static_cast<char*>(args.dst)),
+        dst_step(args.dst_step_bytes),
+        n(args.n) {}
+};
 
-template <size_t kBytes>
-void CopyGroups(const NearestCopyArgs& args) noexcept {
-  const char* src = static_cast<const char*>(args.src);
-  char* dst = static_cast<char*>(args.dst);
-  const int64_t bytes = args.group * static_cast<int64_t>(kBytes);
-  const bool dense = args.src_step_bytes == bytes && args.dst_step_bytes == bytes;
-  if (args.source == nullptr && dense) {
-    std::memcpy(dst, src, static_cast<size_t>(args.n * bytes));
+template <typename Copy>
+void ForEachGroup(const Groups& groups, Copy copy) {
+  const Groups g = groups;
+  if (g.source == nullptr) {
+    for (int64_t o = 0; o < g.n; ++o) copy(g.dst + o * g.dst_step, g.src + o * g.src_step);
     return;
   }
-  if (args.group == 1) {
-    return dense ? CopyElements<kBytes, true>(args) : CopyElements<kBytes, false>(args);
+  for (int64_t o = 0; o < g.n; ++o) {
+    copy(g.dst + o * g.dst_step, g.src + (g.source[o] - g.origin) * g.src_step);
   }
-  for (int64_t o = 0; o < args.n; ++o) {
-    const int64_t source = SourceOf(args, o);
-    std::memcpy(dst + o * args.dst_step_bytes, src + source * args.src_step_bytes,
-                static_cast<size_t>(bytes));
+}
+
+// Groups of kBytes: loads and stores of a fixed size, and, where groups touch, of fixed steps.
+template <size_t kBytes, bool kDense>
+void CopyFixed(const NearestCopyArgs& args) noexcept {
+  Groups groups(args);
+  if constexpr (kDense) groups.src_step = groups.dst_step = kBytes;
+  ForEachGroup(groups, [](char* to, const char* from) { std::memcpy(to, from, kBytes); });
+}
+
+void CopyAny(const NearestCopyArgs& args, int64_t bytes) noexcept {
+  const auto size = static_cast<size_t>(bytes);
+  ForEachGroup(Groups(args), [size](char* to, const char* from) { std::memcpy(to, from, size); });
+}
+
+template <size_t kElementBytes>
+void CopyGroups(const NearestCopyArgs& args) noexcept {
+  const int64_t bytes = args.group * static_cast<int64_t>(kElementBytes);
+  const bool dense = args.src_step_bytes == bytes && args.dst_step_bytes == bytes;
+  if (args.source == nullptr && dense) {
+    std::memcpy(args.dst, args.src, static_cast<size_t>(args.n * bytes));
+    return;
+  }
+  switch (args.group) {
+    case 1:
+      return dense ? CopyFixed<kElementBytes, true>(args) : CopyFixed<kElementBytes, false>(args);
+    case 2:
+      return CopyFixed<2 * kElementBytes, false>(args);
+    case 3:
+      return CopyFixed<3 * kElementBytes, false>(args);
+    case 4:
+      return CopyFixed<4 * kElementBytes, false>(args);
+    default:
+      return CopyAny(args, bytes);
   }
 }
 

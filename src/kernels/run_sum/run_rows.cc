@@ -16,29 +16,25 @@ RunRowsKernel SelectRunRowsHere(const ElementKey& key) { return SelectRunRowsRef
 
 #else
 
-// The members of a window in their order, as addresses.
+// The rows of a block of members, found once for all columns.
 template <typename Src>
-class Members {
- public:
-  HWY_INLINE explicit Members(const RunRowsArgs& args, const Src* first)
-      : args_(args), row_(first), member_(first) {}
-  HWY_INLINE const Src* Next() {
-    const Src* here = member_;
-    if (++b_ == args_.inner) {
-      b_ = 0;
-      row_ = ElementAt<Src>(row_, 1, args_.outer_bytes);
-      member_ = row_;
-    } else {
-      member_ = ElementAt<Src>(member_, 1, args_.inner_bytes);
-    }
-    return here;
-  }
+struct Members {
+  const Src* row[kSumBlock];
+  size_t count = 0;
 
- private:
-  const RunRowsArgs& args_;
-  const Src* row_;
-  const Src* member_;
-  int64_t b_ = 0;
+  // Those from the first-th on; there are that many in all.
+  HWY_INLINE Members(const RunRowsArgs& args, size_t first, size_t members) {
+    int64_t a = static_cast<int64_t>(first) / args.inner;
+    int64_t b = static_cast<int64_t>(first) % args.inner;
+    for (size_t k = first; k < members && count < kSumBlock; ++k) {
+      row[count++] = ElementAt<Src>(ElementAt<Src>(args.src, a, args.outer_bytes), b,
+                                    args.inner_bytes);
+      if (++b == args.inner) {
+        b = 0;
+        ++a;
+      }
+    }
+  }
 };
 
 // The kernel for one choice of types. The last vector of a row may overlap the one before: it
@@ -63,50 +59,54 @@ struct RunRows {
     return Types::kDstUnitStep ? sizeof(Dst) : args.dst_step_bytes;
   }
 
-  // Sums the next `count` members of kVectors vectors of columns.
+  // kVectors vectors of columns from x on, added up.
   template <size_t kVectors>
-  static HWY_INLINE void SumBlock(Members<Src>& members, int64_t step, size_t count,
-                                  V (&sum)[kVectors]) {
-    const size_t lanes = hn::Lanes(kD);
+  static HWY_INLINE void AddUp(const Members<Src>& members, int64_t x, int64_t step,
+                               V (&sum)[kVectors]) {
+    const auto lanes = static_cast<int64_t>(hn::Lanes(kD));
     for (V& v : sum) v = hn::Set(kD, Real{-0.0});
-    for (size_t k = 0; k < count; ++k) {
-      const Src* row = members.Next();
+    for (size_t k = 0; k < members.count; ++k) {
+      const Src* row = ElementAt<Src>(members.row[k], x, step);
       for (size_t i = 0; i < kVectors; ++i) {
-        const Src* from = ElementAt<Src>(row, static_cast<int64_t>(i * lanes), step);
+        const Src* from = ElementAt<Src>(row, static_cast<int64_t>(i) * lanes, step);
         sum[i] = hn::Add(sum[i], LoadElements<Types::kSrcUnitStep>(kD, from, step));
       }
     }
   }
 
+  static HWY_INLINE void Store(const RunRowsArgs& args, V sum, int64_t x) {
+    Dst* to = ElementAt<Dst>(args.dst, x, DstStep(args));
+    StoreElements<Types::kDstUnitStep>(sum, kD, to, args.dst_step_bytes);
+  }
+
   template <size_t kVectors>
-  static HWY_INLINE void Columns(const RunRowsArgs& args, size_t count, size_t x) {
-    const size_t lanes = hn::Lanes(kD);
-    Members<Src> members(args, ElementAt<Src>(args.src, static_cast<int64_t>(x), SrcStep(args)));
+  static HWY_INLINE void Columns(const RunRowsArgs& args, const Members<Src>& members, int64_t x) {
     V sum[kVectors];
-    SumBlock(members, SrcStep(args), HWY_MIN(count, kSumBlock), sum);
-    if (count > kSumBlock) {
-      BlockTotal<D> total[kVectors];
-      for (size_t i = 0; i < kVectors; ++i) total[i].Close(kD, sum[i]);
-      for (size_t first = kSumBlock; first < count; first += kSumBlock) {
-        SumBlock(members, SrcStep(args), HWY_MIN(count - first, kSumBlock), sum);
-        for (size_t i = 0; i < kVectors; ++i) total[i].Close(kD, sum[i]);
-      }
-      for (size_t i = 0; i < kVectors; ++i) sum[i] = total[i].Value(kD);
-    }
+    AddUp(members, x, SrcStep(args), sum);
     for (size_t i = 0; i < kVectors; ++i) {
-      Dst* to = ElementAt<Dst>(args.dst, static_cast<int64_t>(x + i * lanes), DstStep(args));
-      StoreElements<Types::kDstUnitStep>(sum[i], kD, to, args.dst_step_bytes);
+      Store(args, sum[i], x + static_cast<int64_t>(i) * static_cast<int64_t>(hn::Lanes(kD)));
     }
+  }
+
+  // One vector of columns, of any number of members.
+  static HWY_INLINE void ManyMembers(const RunRowsArgs& args, size_t count, int64_t x) {
+    BlockTotal<D> total;
+    for (size_t first = 0; first < count; first += kSumBlock) {
+      V sum[1];
+      AddUp(Members<Src>(args, first, count), x, SrcStep(args), sum);
+      total.Close(kD, sum[0]);
+    }
+    Store(args, total.Value(kD), x);
   }
 
   // Fewer columns than a vector has lanes.
   static HWY_NOINLINE void Narrow(const RunRowsArgs& args, size_t count) {
-    Members<Src> members(args, static_cast<const Src*>(args.src));
     BlockTotal<D> total;
     for (size_t first = 0; first < count; first += kSumBlock) {
+      const Members<Src> members(args, first, count);
       V sum = hn::Set(kD, Real{-0.0});
-      for (size_t k = first; k < HWY_MIN(first + kSumBlock, count); ++k) {
-        sum = hn::Add(sum, LoadSteps(kD, members.Next(), SrcStep(args), args.n));
+      for (size_t k = 0; k < members.count; ++k) {
+        sum = hn::Add(sum, LoadSteps(kD, members.row[k], SrcStep(args), args.n));
       }
       total.Close(kD, sum);
     }
@@ -125,15 +125,30 @@ struct RunRows {
     StoreSteps(zero, kD, rest, DstStep(args), args.n - x);
   }
 
-  static void Run(const RunRowsArgs& args) noexcept {
-    const size_t lanes = hn::Lanes(kD);
+  static HWY_INLINE void FewMembers(const RunRowsArgs& args, size_t count) {
+    const Members<Src> members(args, 0, count);
+    const auto lanes = static_cast<int64_t>(hn::Lanes(kD));
+    constexpr auto kStep = static_cast<int64_t>(kDeep);
+    const auto n = static_cast<int64_t>(args.n);
+    int64_t x = 0;
+    for (; x + kStep * lanes <= n; x += kStep * lanes) Columns<kDeep>(args, members, x);
+    for (; x + lanes <= n; x += lanes) Columns<1>(args, members, x);
+    if (x < n) Columns<1>(args, members, n - lanes);
+  }
+
+  static HWY_INLINE void OneOutput(const RunRowsArgs& args) {
+    const auto lanes = static_cast<int64_t>(hn::Lanes(kD));
+    const auto n = static_cast<int64_t>(args.n);
     const auto count = static_cast<size_t>(args.outer * args.inner);
     if (count == 0) return Zeros(args);
-    if (args.n < lanes) return Narrow(args, count);
-    size_t x = 0;
-    for (; x + kDeep * lanes <= args.n; x += kDeep * lanes) Columns<kDeep>(args, count, x);
-    for (; x + lanes <= args.n; x += lanes) Columns<1>(args, count, x);
-    if (x < args.n) Columns<1>(args, count, args.n - lanes);
+    if (n < lanes) return Narrow(args, count);
+    if (count <= kSumBlock) return FewMembers(args, count);
+    for (int64_t x = 0; x < n; x += lanes) ManyMembers(args, count, HWY_MIN(x, n - lanes));
+  }
+
+  static void Run(const RunRowsArgs& args) noexcept {
+    if (args.bounds == nullptr) return OneOutput(args);
+    for (int64_t o = 0; o < args.rows; ++o) OneOutput(OutputOf(args, o));
   }
 };
 

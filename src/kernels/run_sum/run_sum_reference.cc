@@ -6,7 +6,7 @@ namespace opscv::kernels {
 namespace {
 
 template <typename Types>
-void RunRowsReference(const RunRowsArgs& args) noexcept {
+void OneOutput(const RunRowsArgs& args) noexcept {
   using Src = typename Types::SrcType;
   using Dst = typename Types::DstType;
   using Real = Compute<Src>;
@@ -26,19 +26,34 @@ void RunRowsReference(const RunRowsArgs& args) noexcept {
 }
 
 template <typename Types>
-void RunLanesReference(const RunLanesArgs& args) noexcept {
+void RunRowsReference(const RunRowsArgs& args) noexcept {
+  if (args.bounds == nullptr) return OneOutput<Types>(args);
+  for (int64_t o = 0; o < args.rows; ++o) OneOutput<Types>(OutputOf(args, o));
+}
+
+template <typename Types>
+void OneRow(const RunLanesArgs& args, const void* row, void* dst) noexcept {
   using Real = typename Types::SrcType;
   using Dst = typename Types::DstType;
   const WindowTable& table = *args.table;
   const int64_t dst_step = Types::kDstUnitStep ? sizeof(Dst) : args.dst_step_bytes;
   for (int64_t o = args.begin; o < args.end; ++o) {
     const WindowTable::Block& block = table.blocks[static_cast<size_t>(o / kWindowBlock)];
-    const Real* window = static_cast<const Real*>(args.row) + (block.base - args.row_origin) +
+    const Real* window = static_cast<const Real*>(row) + (block.base - args.row_origin) +
                          table.first[static_cast<size_t>(o)];
     const auto count = static_cast<size_t>(table.count[static_cast<size_t>(o)]);
-    const Real sum = SumInBlocks<Real>(count, Real{-0.0},
-                                       [&](Real total, size_t k) { return total + window[k]; });
-    Narrow(sum, ElementAt<Dst>(args.dst, o - args.begin, dst_step));
+    const Real sum = SumInBlocks<Real>(count, Real{-0.0}, [&](Real total, size_t k) {
+      return total + window[static_cast<int64_t>(k) * table.channels];
+    });
+    Narrow(sum, ElementAt<Dst>(dst, o - args.begin, dst_step));
+  }
+}
+
+template <typename Types>
+void RunLanesReference(const RunLanesArgs& args) noexcept {
+  for (int64_t r = 0; r < args.rows; ++r) {
+    OneRow<Types>(args, static_cast<const char*>(args.row) + r * args.row_bytes,
+                  static_cast<char*>(args.dst) + r * args.dst_row_bytes);
   }
 }
 

@@ -25,23 +25,37 @@ WindowTable::Half Measure(size_t begin, WindowTable& table) {
   return {.start = low, .span = high - low};
 }
 
+// The number of members that all windows have, up to four; else 0.
+int64_t UniformCount(const std::vector<int64_t>& bounds) {
+  constexpr int64_t kMost = 4;
+  const int64_t count = bounds[1] - bounds[0];
+  if (count == 0 || count > kMost) return 0;
+  for (size_t i = 1; i + 1 < bounds.size(); ++i) {
+    if (bounds[i + 1] - bounds[i] != count) return 0;
+  }
+  return count;
+}
+
 }  // namespace
 
-WindowTable BuildWindowTable(const std::vector<int64_t>& bounds) {
+WindowTable BuildWindowTable(const std::vector<int64_t>& bounds, int64_t channels) {
   WindowTable table;
-  table.rows = static_cast<int64_t>(bounds.size()) - 1;
+  table.rows = (static_cast<int64_t>(bounds.size()) - 1) * channels;
+  table.channels = channels;
+  if (channels == 1) table.uniform = UniformCount(bounds);
   const int64_t blocks = (table.rows + kWindowBlock - 1) / kWindowBlock;
   table.first.assign(static_cast<size_t>(blocks * kWindowBlock), 0);
   table.count.assign(static_cast<size_t>(blocks * kWindowBlock), 0);
   for (int64_t begin = 0; begin < table.rows; begin += kWindowBlock) {
     const int64_t end = std::min(begin + kWindowBlock, table.rows);
     WindowTable::Block block;
-    block.base = bounds[static_cast<size_t>(begin)];
-    block.end = bounds[static_cast<size_t>(end)];
+    block.base = bounds[static_cast<size_t>(begin / channels)] * channels;
+    block.end = bounds[static_cast<size_t>((end - 1) / channels + 1)] * channels;
     for (int64_t row = begin; row < end; ++row) {
       const auto r = static_cast<size_t>(row);
-      table.first[r] = static_cast<int32_t>(bounds[r] - block.base);
-      table.count[r] = static_cast<int32_t>(bounds[r + 1] - bounds[r]);
+      const auto pixel = static_cast<size_t>(row / channels);
+      table.first[r] = static_cast<int32_t>(bounds[pixel] * channels + row % channels - block.base);
+      table.count[r] = static_cast<int32_t>(bounds[pixel + 1] - bounds[pixel]);
       block.max_count = std::max(block.max_count, table.count[r]);
     }
     table.blocks.push_back(block);
