@@ -81,12 +81,12 @@ bool WeavesChannels(const taps::TapTable& w, int64_t channels) {
   return true;
 }
 
-bool StoresPastCaches(double output_bytes, int64_t run_bytes) {
-  return output_bytes > kStreamBytes && run_bytes >= kStreamRunBytes;
-}
+bool StoresPastCaches(double output_bytes) { return output_bytes > kStreamBytes; }
+
+bool StoresRunsPastCaches(int64_t run_bytes) { return run_bytes >= kStreamRunBytes; }
 
 int64_t StageRows(int64_t row_bytes, int64_t rows) {
-  return std::clamp<int64_t>(kStageBytes / row_bytes, 1, rows);
+  return std::min(kStageBytes / row_bytes, rows);
 }
 
 int64_t GroupChannels(int64_t channels, int64_t taps) {

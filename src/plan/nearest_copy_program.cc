@@ -88,7 +88,7 @@ void NearestCopyProgram::MakeRows(const Slice& slice, int64_t first, int64_t cou
 void NearestCopyProgram::RunBlock(const BlockRun& run) const noexcept {
   const Block& block = run.block;
   const Range outputs{block.pixel_begin, block.pixel_end};
-  const int64_t width = (outputs.end - outputs.begin) * run.channels * SizeOf(spec_.dtype);
+  const LineSize size{outputs.end - outputs.begin, run.channels, groups_};
   for (int64_t plane = block.plane_begin; plane < block.plane_end; ++plane) {
     int64_t rows = 0;
     for (int64_t row = block.row_begin; row < block.row_end; row += rows) {
@@ -104,7 +104,7 @@ void NearestCopyProgram::RunBlock(const BlockRun& run) const noexcept {
       const Slice slice{
           AddressOf(run.buffers.input, run.buffers.input_origin, spec_.input, from), outputs,
           at[kH], run.channels};
-      stage_.Emit(static_cast<char*>(run.scratch), out, width, rows, rows,
+      stage_.Emit(static_cast<char*>(run.scratch), out, size, rows, rows,
                   [&](int64_t first, int64_t count, const TargetRows& dst) {
                     MakeRows(slice, first, count, dst);
                   });

@@ -93,7 +93,8 @@ void CheckEmit(const RowStage& stage, int64_t element_bytes, const Call& call, F
   Rows rows(call.rows, call.width, call.row_bytes, call.into);
   const TargetRows out = rows.target(element_bytes);
   int64_t next = 0;
-  stage.Emit(memory.data(), out, call.width, call.rows, call.most,
+  const LineSize size{call.width / element_bytes, 1, false};
+  stage.Emit(memory.data(), out, size, call.rows, call.most,
              [&](int64_t first, int64_t count, const TargetRows& dst) {
                EXPECT_EQ(first, next);
                EXPECT_GE(count, 1);
@@ -114,7 +115,9 @@ void CheckEmit(const RowStage& stage, int64_t element_bytes, const Call& call, F
 void CheckClear(const RowStage& stage, int64_t element_bytes, const Call& call) {
   SCOPED_TRACE(Say(call));
   Rows rows(call.rows, call.width, call.row_bytes, call.into);
-  stage.Clear(rows.target(element_bytes), call.width, call.rows);
+  const LineSize size{call.width / element_bytes, 1, false};
+  ASSERT_TRUE(stage.Clears(rows.target(element_bytes), size));
+  stage.Clear(rows.target(element_bytes), size, call.rows);
   stage.Finish();
   EXPECT_TRUE(rows.Holds([](int64_t, int64_t) { return '\0'; }));
 }
@@ -130,8 +133,8 @@ TEST(RowStage, HandsOnEveryRowAndNothingBeside) {
     const int64_t gap = random.OneIn(2) ? 0 : random.Int(1, 70);
     const RowStage stage(LargeOutput(rows, pixels, element, gap),
                          {.rows = random.Int(1, rows), .pixels = pixels}, element);
-    ASSERT_TRUE(stage.used() || width < 512);
-    if (!stage.used()) continue;
+    ASSERT_TRUE(stage.past_caches() || width < 512);
+    if (!stage.past_caches()) continue;
     ASSERT_EQ(stage.bytes() % kLine, 0);
     Call call{.width = width,
               .row_bytes = width + gap * element,
@@ -151,7 +154,7 @@ TEST(RowStage, TakesAnyPlaceInALine) {
     for (int64_t into = 0; into < kLine; ++into) {
       for (const int64_t gap : {0, 3}) {
         const RowStage stage(LargeOutput(20, pixels, 1, gap), {.rows = 20, .pixels = pixels}, 1);
-        ASSERT_TRUE(stage.used());
+        ASSERT_TRUE(stage.past_caches());
         const Call call{.width = pixels,
                         .row_bytes = pixels + gap,
                         .rows = 20,
@@ -167,13 +170,13 @@ TEST(RowStage, TakesAnyPlaceInALine) {
 // Whole lines of both are copied.
 TEST(RowStage, CollectsRowsInTheirPlacesInALine) {
   const RowStage stage(LargeOutput(20, 139, 4, 0), {.rows = 20, .pixels = 139}, 4);
-  ASSERT_TRUE(stage.used());
+  ASSERT_TRUE(stage.past_caches());
   GuardedArena arena(static_cast<size_t>(stage.bytes()));
   char* memory = arena.Take(static_cast<size_t>(stage.bytes()), Flush::kStart).data();
   for (int64_t into = 0; into < kLine; into += 4) {
     Rows rows(20, 556, 556, into);
     const TargetRows out = rows.target(4);
-    stage.Emit(memory, out, 556, 20, 20, [&](int64_t first, int64_t, const TargetRows& dst) {
+    stage.Emit(memory, out, {139, 1, false}, 20, 20, [&](int64_t first, int64_t, const TargetRows& dst) {
       EXPECT_NE(dst.line.data, out.From(first).line.data);
       EXPECT_EQ(reinterpret_cast<uintptr_t>(dst.line.data) % kLine,
                 reinterpret_cast<uintptr_t>(out.From(first).line.data) % kLine);
@@ -185,25 +188,25 @@ TEST(RowStage, CollectsRowsInTheirPlacesInALine) {
 TEST(RowStage, IsLeftOutWhereItGainsNothing) {
   const BlockShape blocks{.rows = 100, .pixels = 200};
   const Tensor5 large = LargeOutput(100, 200, 4, 0);
-  EXPECT_TRUE(RowStage(large, blocks, 4).used());
-  EXPECT_FALSE(RowStage().used());
+  EXPECT_TRUE(RowStage(large, blocks, 4).past_caches());
+  EXPECT_FALSE(RowStage().past_caches());
   EXPECT_EQ(RowStage().bytes(), 0);
   Tensor5 small = large;
   small.shape[kN] = 1;
-  EXPECT_FALSE(RowStage(small, blocks, 4).used());
-  EXPECT_EQ(RowStage(small, blocks, 4).bytes(), 0);
+  EXPECT_FALSE(RowStage(small, blocks, 4).past_caches());
+  EXPECT_EQ(RowStage(small, blocks, 4).bytes(), RowStage(large, blocks, 4).bytes());
   Tensor5 apart = large;  // pixels lie apart
   apart.stride_bytes[kW] = 8;
-  EXPECT_FALSE(RowStage(apart, blocks, 4).used());
+  EXPECT_FALSE(RowStage(apart, blocks, 4).past_caches());
   Tensor5 backwards = large;
   backwards.stride_bytes[kW] = -4;
-  EXPECT_FALSE(RowStage(backwards, blocks, 4).used());
+  EXPECT_FALSE(RowStage(backwards, blocks, 4).past_caches());
   // Short rows count only together.
-  EXPECT_TRUE(RowStage(LargeOutput(100, 20, 4, 0), {.rows = 100, .pixels = 20}, 4).used());
-  EXPECT_FALSE(RowStage(LargeOutput(100, 20, 4, 1), {.rows = 100, .pixels = 20}, 4).used());
+  EXPECT_TRUE(RowStage(LargeOutput(100, 20, 4, 0), {.rows = 100, .pixels = 20}, 4).past_caches());
+  EXPECT_FALSE(RowStage(LargeOutput(100, 20, 4, 1), {.rows = 100, .pixels = 20}, 4).past_caches());
   Tensor5 empty = large;
   empty.shape[kW] = 0;
-  EXPECT_FALSE(RowStage(empty, {.rows = 100, .pixels = 0}, 4).used());
+  EXPECT_FALSE(RowStage(empty, {.rows = 100, .pixels = 0}, 4).past_caches());
 }
 
 // Then rows go where they belong at once, as many at a time as are asked for.

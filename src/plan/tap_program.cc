@@ -98,9 +98,6 @@ class TapProgram final : public Program {
     LineSize out_size;
     char* strip;
     char* stage;  // the RowStage's memory
-    [[nodiscard]] int64_t OutputWidth(int64_t element_bytes) const {
-      return out_size.pixels * out_size.channels * element_bytes;
-    }
   };
 
   // The input pixels that a block's output pixels read.
@@ -315,7 +312,7 @@ void TapProgram::Emit(const Plane& p, Range rows, int64_t most, Make make) const
     make(Range{rows.begin + first, rows.begin + first + count}, dst);
   };
   if (p.output.stream) return make_some(0, rows.end - rows.begin, out);
-  stage_.Emit(p.stage, out, p.OutputWidth(element_bytes_), rows.end - rows.begin, most, make_some);
+  stage_.Emit(p.stage, out, p.out_size, rows.end - rows.begin, most, make_some);
 }
 
 // Output rows by way of a ring of rows of the intermediate, filled up to what they need.
@@ -354,8 +351,8 @@ void TapProgram::MakeRows(const Plane& p, Range rows, const TargetRows& dst) con
 // Whether the pass along H, as the last one, can store past the caches by itself: rows are whole
 // cache lines.
 bool TapProgram::StreamsByItself(const Plane& p) const noexcept {
-  return stage_.used() && h_ && (!w_ || !rows_first_) &&
-         p.OutputWidth(element_bytes_) % kAlign == 0 && p.output.row_bytes % kAlign == 0 &&
+  return stage_.past_caches() && h_ && (!w_ || !rows_first_) &&
+         p.out_size.pixels * p.out_size.channels * element_bytes_ % kAlign == 0 && p.output.row_bytes % kAlign == 0 &&
          reinterpret_cast<uintptr_t>(p.output.line.data) % kAlign == 0;
 }
 
