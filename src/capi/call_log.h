@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// At OPSCV_LOG=debug: the chain of steps that a device would run for a call, and what each costs
-// here.
-#ifndef OPSCV_CAPI_CHAIN_LOG_H_
-#define OPSCV_CAPI_CHAIN_LOG_H_
+// What a first stage tells of a call: at OPSCV_LOG=info the call in one line, at debug also the
+// chain of steps that a device would run for it, and what each costs here.
+#ifndef OPSCV_CAPI_CALL_LOG_H_
+#define OPSCV_CAPI_CALL_LOG_H_
 
-#include "capi/stage_one.h"
+#include "capi/planned_call.h"
 
 namespace opscv::capi {
 
-// Logs one line a step; nothing unless debug lines are wanted. `plan` is null for an empty call.
-void LogChain(const Call& call, const plan::Plan* plan);
+// Nothing unless such lines are wanted.
+void LogCall(const PlannedCall& call);
 
 }  // namespace opscv::capi
 
-#endif  // OPSCV_CAPI_CHAIN_LOG_H_
+#endif  // OPSCV_CAPI_CALL_LOG_H_
