@@ -107,7 +107,10 @@ Status CheckVolumeMemory(const Call& call, const Sizes& s) {
   OPSCV_RETURN_IF_ERROR(CheckBelow(s.batch * o[0] * o[1], kMaxIndex,
                                    fmt::format("N*C*oD*oH of {} and outputSize", call.output.name),
                                    "2^31"));
-  return CheckBelow(i[2] * i[1], kMaxIndex, fmt::format("iW*iH of {}", call.output.name), "2^31");
+  const bool backward = call.args.info->direction == plan::Direction::kBackward;
+  return CheckBelow(i[2] * i[1], kMaxIndex,
+                    fmt::format("iW*iH of {}", backward ? call.output.name : call.input.name),
+                    "2^31");
 }
 
 // The first and the last element that a view reaches, as numbers in its storage.
