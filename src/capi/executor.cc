@@ -84,7 +84,8 @@ struct Run {
 };
 
 Status Queue(const std::shared_ptr<Stream>& stream, Run run) {
-  const AclStatus queued = Runtime::Get().scheduler().Submit(stream, std::move(run));
+  const Start start = run.call->brief ? Start::kLate : Start::kSoon;
+  const AclStatus queued = Runtime::Get().scheduler().Submit(stream, std::move(run), start);
   if (queued.ok()) return {};
   return {StatusCode::kInvalidArgument, queued.message()};
 }

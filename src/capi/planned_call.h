@@ -38,6 +38,7 @@ struct PlannedCall {
   std::shared_ptr<const plan::Plan> plan;  // null: the call has nothing to run
   int threads = 1;
   uint64_t workspace_bytes = 0;
+  bool brief = false;  // waking a thread would take longer than to run it
 };
 
 // kInvalidArgument where tensors at these device addresses share memory.

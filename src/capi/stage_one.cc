@@ -150,6 +150,7 @@ Status MakeCall(const Arguments& args, PlannedCall& made) {
   OPSCV_ASSIGN_OR_RETURN(made.plan, plan::MakePlan(info.to_spec(call.op)));
   made.workspace_bytes =
       static_cast<uint64_t>(RoundUp(made.plan->WorkspaceBytes(made.threads), kWorkspaceUnit));
+  made.brief = made.plan->UsefulThreads(2) == 1;
   return {};
 }
 
