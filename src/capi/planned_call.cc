@@ -29,7 +29,7 @@ Status CheckDisjoint(const PlannedCall& call, void* input, void* output) {
 }
 
 uint64_t TableBytes(const plan::Plan& plan) {
-  constexpr int64_t kSample = 32;  // places, bounds and sources of a sample
+  constexpr int64_t kSample = 20;  // where its row begins and ends, its bounds or its source
   constexpr int64_t kTap = 12;
   int64_t bytes = 0;
   for (const taps::Axis& axis : plan.spec().axes) {
