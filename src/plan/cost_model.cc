@@ -86,7 +86,7 @@ bool StoresPastCaches(double output_bytes) { return output_bytes > kStreamBytes;
 bool StoresRunsPastCaches(int64_t run_bytes) { return run_bytes >= kStreamRunBytes; }
 
 int64_t StageRows(int64_t row_bytes, int64_t rows) {
-  return std::min(kStageBytes / row_bytes, rows);
+  return std::min(kStageBytes / std::max<int64_t>(row_bytes, 1), rows);
 }
 
 int64_t GroupChannels(int64_t channels, int64_t taps) {

@@ -27,7 +27,9 @@ class NearestCopyProgram final : public Program {
   }
 
   [[nodiscard]] BlockShape Blocks() const override { return blocks_; }
-  [[nodiscard]] int64_t ScratchBytes() const override { return stage_.bytes(); }
+  [[nodiscard]] int64_t ScratchBytes() const override {
+    return stage_.past_caches() ? stage_.bytes() : 0;
+  }
   [[nodiscard]] Range InputRange(int axis, Range outputs) const override {
     return {SourceOf(axis, outputs.begin), SourceOf(axis, outputs.end - 1) + 1};
   }

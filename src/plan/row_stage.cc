@@ -13,10 +13,12 @@ RowStage::RowStage(const Tensor5& output, const BlockShape& blocks, int64_t elem
   const bool dense = output.shape[kW] == 1 || output.stride_bytes[kW] == pixel_bytes;
   const bool rows_touch =
       blocks.pixels == output.shape[kW] && output.stride_bytes[kH] == row_bytes;
-  if (!dense || !StoresRunsPastCaches(rows_touch ? row_bytes * blocks.rows : row_bytes)) return;
-  rows_ = StageRows(row_bytes, rows_touch ? blocks.rows : 1);
-  if (rows_ > 0) bytes_ = RoundUp(rows_ * row_bytes, kLine) + kLine;
-  if (!StoresPastCaches(ElementCount(output.shape) * static_cast<double>(element_bytes))) return;
+  const int64_t fitting = StageRows(row_bytes, blocks.rows);
+  if (fitting > 0) bytes_ = RoundUp(fitting * row_bytes, kLine) + kLine;
+  const double bytes = ElementCount(output.shape) * static_cast<double>(element_bytes);
+  if (!StoresPastCaches(bytes) || !dense) return;
+  if (!StoresRunsPastCaches(rows_touch ? row_bytes * blocks.rows : row_bytes)) return;
+  rows_ = rows_touch ? fitting : std::min<int64_t>(fitting, 1);
   clear_ = kernels::SelectClearPastCaches();
   if (rows_ > 0) copy_ = kernels::SelectCopyPastCaches();
 }
