@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "cli/boxes.h"
-#include "cli/interrupt.h"
 #include "cli/operation.h"
 #include "cli/reference_plane.h"
 
@@ -28,7 +27,7 @@ struct GenOptions {
   std::string cases;
   std::string output;
   std::string data;
-  std::string rule = std::string(NameOf(IndexRule::kAscend));
+  IndexRule rule = IndexRule::kAscend;
   std::vector<std::string> only;
 };
 
@@ -121,9 +120,7 @@ class Case {
       }
       if (!value.is_null()) Set(attr, value, spec);
     }
-    for (const IndexRule rule : {IndexRule::kAscend, IndexRule::kTorchCpu, IndexRule::kExact}) {
-      if (info_->takes_rule && NameOf(rule) == options_.rule) spec.SetRule(rule);
-    }
+    if (info_->takes_rule) spec.SetRule(options_.rule);
     return spec;
   }
 
@@ -192,7 +189,6 @@ class Case {
     const auto planes = static_cast<size_t>(shape[0] * shape[1]);
     std::vector<double> answer;
     for (size_t plane = 0; plane < planes; ++plane) {
-      ThrowIfInterrupted();
       const size_t count = values.size() / planes;
       const reference::Answer part =
           ReferencePlane(operation, std::span(values).subspan(plane * count, count));
@@ -279,9 +275,10 @@ void AddGen(CLI::App& app, Action& action) {
                   "a folder that tests/cases/make_data.py has written: seeded random data are read "
                   "from it")
       ->type_name("DIR");
-  sub->add_option("--rule", options->rule, "index rule of the answers (default: ascend)")
-      ->check(CLI::IsMember({"ascend", "torch_cpu", "exact"}))
-      ->type_name("RULE");
+  AddWord(*sub, "--rule", "RULE",
+          fmt::format("index rule of the answers: {} (default: {})", RuleNames(),
+                      NameOf(options->rule)),
+          [rule = &options->rule](const std::string& word) { *rule = ReadRule(word); });
   sub->add_option("--case", options->only, "just these, by their ids")->type_name("ID");
   AddReportOptions(*sub, options->common);
   sub->callback([options, &action] { action = [options] { return Gen(*options); }; });
