@@ -346,6 +346,24 @@ class Reports(CommandTest):
                 self.assertEqual(done.returncode, CANNOT_WRITE, words)
                 self.assertIn("stdout", done.stderr)
 
+    def test_closed_streams_are_not_taken_for_files(self):
+        """With no stdin and stdout, output files would be numbers 0 and 1."""
+        self.opscv("run", *self.WORDS, "--output", "expected.npy")
+        source = " ".join(["run", *self.WORDS, "--output", "out.npy"])
+        for closed in (">&-", "<&- >&-", "<&- >&- 2>&-"):
+            with self.subTest(closed):
+                done = subprocess.run(["bash", "-c", f"exec {OPSCV} {source} {closed}"],
+                                      cwd=self.folder, stderr=subprocess.PIPE, text=True)
+                self.assertEqual(done.returncode, CANNOT_WRITE)
+                self.assertEqual((self.folder / "out.npy").read_bytes(),
+                                 (self.folder / "expected.npy").read_bytes())
+                (self.folder / "out.npy").unlink()
+        # What is said of a failure goes nowhere else either.
+        call = "compare g.npy missing.npy"
+        done = subprocess.run(["bash", "-c", f"exec {OPSCV} {call} <&- >&- 2>&-"], cwd=self.folder)
+        self.assertEqual(done.returncode, BAD_INPUT)
+        self.assertEqual(self.files(), ["expected.npy", "g.npy"])
+
     def test_words_that_nobody_takes(self):
         _, err = self.opscv("run", *self.WORDS, "--output", "out.npy", "--colour", "red",
                             status=USAGE)
