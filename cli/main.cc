@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `opscv`: reads the command line, runs one subcommand, turns failures into one line on
 // stderr and an exit status.
-#include <fcntl.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 
@@ -128,18 +126,7 @@ bool AnswersShell(const CLI::App& app, const std::vector<std::string>& words) {
   return true;
 }
 
-// A stream that the parent has closed leaves its number to the next file that is opened, which
-// messages would then be written into.
-void TakeStandardStreams() {
-  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (fcntl(stream, F_GETFD) >= 0) continue;
-    // Read only, so that writing to it fails as before. open() gives the smallest free number.
-    (void)open("/dev/null", O_RDONLY);
-  }
-}
-
 int Main(int argc, char** argv) {
-  TakeStandardStreams();
   CLI::App app("Resampling operators and their gradients on the CPU.", "opscv");
   app.set_version_flag("--version", Version());
   app.require_subcommand(1);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -295,10 +296,10 @@ std::string DescribeText(const Operation& operation) {
 
 void NoteOrientation(const CommonOptions& common, const TensorInput& input) {
   if (common.quiet || input.orientation == 1) return;
-  fmt::print(stderr,
-             "opscv: {}: its EXIF orientation is {}, which is not obeyed: pixels are taken as "
-             "stored\n",
-             input.path, input.orientation);
+  const std::string line = fmt::format(
+      "opscv: {}: its EXIF orientation is {}, which is not obeyed: pixels are taken as stored\n",
+      input.path, input.orientation);
+  std::fputs(line.c_str(), stderr);
 }
 
 double BytesMoved(const Operation& operation) {

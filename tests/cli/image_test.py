@@ -4,12 +4,13 @@
 
 import io
 import struct
+import subprocess
 import unittest
 import zlib
 
 import numpy as np
 from PIL import Image
-from support import BAD_INPUT, DATA, CommandTest, exif_of
+from support import BAD_INPUT, DATA, OPSCV, CommandTest, exif_of
 
 PHOTO = DATA / "astronaut.png"
 
@@ -137,6 +138,9 @@ class Images(CommandTest):
                                       "not obeyed: pixels are taken as stored\n" if told else "")
                 self.assertEqual((self.folder / "o.npy").read_bytes(), expected)
                 self.assertEqual(self.opscv(*call, "turned.jpg", "--quiet"), ("", ""))
+                with open("/dev/full", "wb") as full:
+                    subprocess.run([OPSCV, *call, "turned.jpg"], cwd=self.folder, check=True,
+                                   stdout=subprocess.DEVNULL, stderr=full)
 
     def test_exif_data_that_make_no_sense_say_nothing(self):
         good = exif_of(">", 6)
