@@ -46,8 +46,8 @@ void AddMemory(CLI::App& app, CommonOptions& options) {
 }
 
 CLI::Option* AddWord(CLI::App& app, const std::string& name, const std::string& type,
-                     const std::string& doc, std::function<void(const std::string&)> read) {
-  return app.add_option_function<std::string>(name, std::move(read), doc)->type_name(type);
+                     const std::string& doc, const std::function<void(const std::string&)>& read) {
+  return app.add_option_function<std::string>(name, read, doc)->type_name(type);
 }
 
 void Print(const CommonOptions& options, const Json& json, const std::string& text) {

@@ -40,7 +40,7 @@ void AddThreads(CLI::App& app, CommonOptions& options);
 void AddMemory(CLI::App& app, CommonOptions& options);
 // An option of one word, which `read` takes or refuses with a Failure.
 CLI::Option* AddWord(CLI::App& app, const std::string& name, const std::string& type,
-                     const std::string& doc, std::function<void(const std::string&)> read);
+                     const std::string& doc, const std::function<void(const std::string&)>& read);
 
 // Set by the subcommand that the command line names; main runs it.
 using Action = std::function<Exit()>;

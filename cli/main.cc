@@ -108,9 +108,10 @@ std::string WrongCount(const CLI::App& app, const CLI::Error& error) {
   const std::string name = text.substr(0, text.find_first_of(": "));
   if (name.rfind('-', 0) != 0) return fmt::format("--{} takes no value, got one", name);
   const CLI::Option* option = PathOf(app).back()->get_option_no_throw(name);
-  if (option == nullptr) return text;
-  if (option->count() > 0)
+  if (option == nullptr) return error.what();
+  if (option->count() > 0) {
     return fmt::format("{} must be there once, got {}", name, option->count());
+  }
   return fmt::format("{} must be followed by a value ({}), got nothing", name,
                      option->get_type_name());
 }
