@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "cli/boxes.h"
-#include "cli/interrupt.h"
 #include "cli/operator_command.h"
 #include "cli/progress.h"
 #include "cli/shape_options.h"
+#include "cli/words.h"
 #include "opscv/targets.h"
 
 namespace opscv::cli {
@@ -57,7 +57,6 @@ std::vector<double> Measure(const Plan& plan, const Operation& operation,
   double spent = 0.0;
   ProgressBar bar("bench", options.common.quiet);
   while (times.size() < kFewestRuns || spent < options.seconds) {
-    ThrowIfInterrupted();
     times.push_back(run());
     spent += times.back();
     bar.Show(spent / options.seconds);
@@ -101,10 +100,13 @@ void AddBench(CLI::App& app, Action& action) {
       app, "bench", "measure an operator on data in memory", action,
       [](CLI::App& sub, const ops::OpInfo& info, BenchOptions& options) {
         AddShapeOptions(sub, info, options);
-        constexpr double kLongest = 3600.0;
-        sub.add_option("--seconds", options.seconds, "how long to measure (default: 1)")
-            ->check(CLI::Range(0.0, kLongest))
-            ->type_name("S");
+        AddWord(sub, "--seconds", "S", "how long to measure (default: 1)",
+                [&options](const std::string& word) {
+                  constexpr double kLongest = 3600.0;
+                  options.seconds = ReadNumberWithin<double>(
+                      "seconds", fmt::format("a number from 0 to {}", kLongest), word, 0.0,
+                      kLongest);
+                });
       },
       &Bench);
 }

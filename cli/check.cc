@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/checked_math.h"
-#include "cli/interrupt.h"
 #include "cli/operation.h"
 #include "cli/operator_command.h"
 #include "cli/progress.h"
@@ -111,14 +110,12 @@ class Checker {
 
  private:
   void CheckItem(int64_t n) {
-    ThrowIfInterrupted();
     const Box from = ItemBox(operation_.input.storage.shape, n);
     ReadBox(operation_.input, from, dtype_, in_.strides, in_.elements.get());
     seconds_ += RunBoxTimed(plan_, operation_.job, ItemBox(operation_.output.shape, n),
                             in_.elements.get(), from.begin, out_.elements.get());
     const int channel_dim = ChannelDim(operation_);
     for (int64_t c = 0; c < out_.shape[channel_dim]; ++c) {
-      ThrowIfInterrupted();
       const auto planes = static_cast<double>(out_.shape[channel_dim]);
       bar_.Show((static_cast<double>(n) + static_cast<double>(c) / planes) /
                 static_cast<double>(operation_.output.shape[0]));

@@ -4,33 +4,50 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
-#include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cli/words.h"
 
 namespace opscv::cli {
+namespace {
+
+// Smaller boxes take longer to begin than to compute.
+constexpr int64_t kLeastMemory = 4096;
+
+}  // namespace
 
 void AddReportOptions(CLI::App& app, CommonOptions& options) {
-  app.add_flag("--json", options.json, "print the report as JSON");
-  app.add_flag("--quiet", options.quiet, "print nothing on success");
+  app.add_flag("--json", options.json, "print the report as JSON")->disable_flag_override();
+  app.add_flag("--quiet", options.quiet, "print nothing on success")->disable_flag_override();
 }
 
 void AddThreads(CLI::App& app, CommonOptions& options) {
-  constexpr int kMostThreads = 1024;
-  app.add_option("--threads", options.threads,
-                 "threads that compute (default: OPSCV_THREADS, else the processors at hand)")
-      ->check(CLI::Range(1, kMostThreads))
-      ->type_name("N");
+  AddWord(app, "--threads", "N",
+          "threads that compute (default: OPSCV_THREADS, else the processors at hand)",
+          [&options](const std::string& word) {
+            constexpr int kMost = 1024;
+            options.threads = ReadNumberWithin<int>(
+                "threads", fmt::format("a whole number from 1 to {}", kMost), word, 1, kMost);
+          });
 }
 
-void AddCommonOptions(CLI::App& app, CommonOptions& options) {
-  AddThreads(app, options);
-  app.add_option("--memory", options.memory,
-                 "memory for data in flight, such as 512M; larger files pass through in parts "
-                 "(default: 256M, less where a limit is set on memory)")
-      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
-      ->check(CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max() / 4))
-      ->type_name("SIZE");
-  AddReportOptions(app, options);
+void AddMemory(CLI::App& app, CommonOptions& options) {
+  AddWord(app, "--memory", "SIZE",
+          "memory for data in flight, such as 512M, at least 4K; larger files pass through in "
+          "parts (default: 256M, less where a limit is set on memory)",
+          [&options](const std::string& word) {
+            options.memory = ReadBytes("memory", word);
+            if (options.memory < kLeastMemory) {
+              throw UsageFailure("--memory must be {} or more, got '{}'", BytesText(kLeastMemory),
+                                 word);
+            }
+          });
+}
+
+CLI::Option* AddWord(CLI::App& app, const std::string& name, const std::string& type,
+                     const std::string& doc, const std::function<void(const std::string&)>& read) {
+  return app.add_option_function<std::string>(name, read, doc)->type_name(type);
 }
 
 void Print(const CommonOptions& options, const Json& json, const std::string& text) {

@@ -14,7 +14,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace opscv::cli {
 
@@ -35,8 +36,11 @@ struct CommonOptions {
 void AddReportOptions(CLI::App& app, CommonOptions& options);
 // --threads.
 void AddThreads(CLI::App& app, CommonOptions& options);
-// Those, --threads and --memory.
-void AddCommonOptions(CLI::App& app, CommonOptions& options);
+// --memory.
+void AddMemory(CLI::App& app, CommonOptions& options);
+// An option of one word, which `read` takes or refuses with a Failure.
+CLI::Option* AddWord(CLI::App& app, const std::string& name, const std::string& type,
+                     const std::string& doc, const std::function<void(const std::string&)>& read);
 
 // Set by the subcommand that the command line names; main runs it.
 using Action = std::function<Exit()>;

@@ -11,10 +11,10 @@
 
 #include "cli/boxes.h"
 #include "cli/command.h"
-#include "cli/interrupt.h"
 #include "cli/operation.h"
 #include "cli/progress.h"
 #include "cli/tensor_file.h"
+#include "cli/words.h"
 
 namespace opscv::cli {
 namespace {
@@ -85,7 +85,6 @@ class Comparer {
     ProgressBar bar("compare", options_.common.quiet);
     for (Boxes boxes(shape, StepFor(shape, leader.strides), leader.strides); !boxes.done();
          boxes.Next()) {
-      ThrowIfInterrupted();
       CompareBox(a, b, boxes.box());
       bar.Show(static_cast<double>(worst_.count) / total);
     }
@@ -189,13 +188,15 @@ void AddCompare(CLI::App& app, Action& action) {
   const std::string formats(kFormats);
   sub->add_option("A", options->a, "a file: " + formats)->required()->type_name("FILE");
   sub->add_option("B", options->b, "another of the same shape")->required()->type_name("FILE");
-  const auto tolerance = CLI::Range(0.0, std::numeric_limits<double>::max());
-  sub->add_option("--atol", options->atol, "absolute tolerance (default: 0)")
-      ->check(tolerance)
-      ->type_name("X");
-  sub->add_option("--rtol", options->rtol, "relative tolerance (default: 0)")
-      ->check(tolerance)
-      ->type_name("X");
+  const auto add_tolerance = [&](const std::string& name, const std::string& kind, double& value) {
+    AddWord(*sub, "--" + name, "X", kind + " tolerance (default: 0)",
+            [name, &value](const std::string& word) {
+              value = ReadNumberWithin<double>(name, "a finite number from 0", word, 0.0,
+                                               std::numeric_limits<double>::max());
+            });
+  };
+  add_tolerance("atol", "absolute", options->atol);
+  add_tolerance("rtol", "relative", options->rtol);
   sub->add_option("--dtype", options->dtype, "bfloat16: V2 data of a .npy are that")
       ->type_name("TYPE");
   AddReportOptions(*sub, options->common);

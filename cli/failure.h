@@ -15,7 +15,7 @@ namespace opscv::cli {
 enum class Exit : int {
   kOk = 0,
   kFailedCheck = 1,    // a bound or a tolerance is broken
-  kUsage = 2,          // the command line cannot be read
+  kUsage = 2,          // the command line cannot be read, or no format has the output's name
   kBadInput = 3,       // a file, or values of attributes that the operator refuses for it
   kCannotWrite = 4,    // an output cannot be written, or memory is short
   kInterrupted = 130,  // stopped by SIGINT, SIGTERM or SIGHUP

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "cli/boxes.h"
-#include "cli/interrupt.h"
 #include "cli/operation.h"
 #include "cli/reference_plane.h"
+#include "cli/words.h"
 
 namespace opscv::cli {
 namespace {
@@ -28,7 +28,7 @@ struct GenOptions {
   std::string cases;
   std::string output;
   std::string data;
-  std::string rule = std::string(NameOf(IndexRule::kAscend));
+  IndexRule rule = IndexRule::kAscend;
   std::vector<std::string> only;
 };
 
@@ -39,23 +39,50 @@ struct Skip : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+Failure NoSuchData(const std::string& data) {
+  return InputFailure("data '{}' is not in the language of cases; random data come from --data",
+                      data);
+}
+
+template <typename T>
+T NumberIn(const std::string& data, const std::string& word) {
+  const std::optional<T> number = ParseNumber<T>(word);
+  if (!number) throw NoSuchData(data);
+  return *number;
+}
+
+// The value of element i; `count` are all.
+using Values = std::function<double(int64_t i, int64_t count)>;
+
 // The values that the case's `data` names without a generator of random numbers.
-double ValueOf(const std::string& data, int64_t i, int64_t count) {
+Values ValuesOf(const std::string& data) {
   static const std::regex kMod(R"(arange mod (\d+))");
-  static const std::regex kHalf(R"(half \+([\d.]+) half -[\d.]+)");
+  static const std::regex kHalf(R"(half \+([\d.]+) half -([\d.]+))");
   static const std::regex kConst(R"(const (-?[\d.]+))");
   std::smatch match;
-  if (data == "zeros") return 0.0;
-  if (data == "ones" || data == "expand 1") return 1.0;
-  if (data == "arange") return static_cast<double>(i + 1);
-  if (data == "onehot at last") return i + 1 == count ? 1.0 : 0.0;
-  if (std::regex_match(data, match, kMod)) return static_cast<double>(i % std::stoll(match[1]));
-  if (std::regex_match(data, match, kConst)) return std::stod(match[1]);
-  if (std::regex_match(data, match, kHalf)) {
-    return i < count / 2 ? std::stod(match[1]) : -std::stod(match[1]);
+  const auto constant = [](double value) {
+    return [value](int64_t /*i*/, int64_t /*count*/) { return value; };
+  };
+  if (data == "zeros") return constant(0.0);
+  if (data == "ones" || data == "expand 1") return constant(1.0);
+  if (data == "arange") {
+    return [](int64_t i, int64_t /*count*/) { return static_cast<double>(i + 1); };
   }
-  throw InputFailure("data '{}' is not in the language of cases; random data come from --data",
-                     data);
+  if (data == "onehot at last") {
+    return [](int64_t i, int64_t count) { return i + 1 == count ? 1.0 : 0.0; };
+  }
+  if (std::regex_match(data, match, kMod)) {
+    const auto mod = NumberIn<int64_t>(data, match[1]);
+    if (mod == 0) throw NoSuchData(data);
+    return [mod](int64_t i, int64_t /*count*/) { return static_cast<double>(i % mod); };
+  }
+  if (std::regex_match(data, match, kConst)) return constant(NumberIn<double>(data, match[1]));
+  if (std::regex_match(data, match, kHalf)) {
+    const auto first = NumberIn<double>(data, match[1]);
+    const auto second = NumberIn<double>(data, match[2]);
+    return [=](int64_t i, int64_t count) { return i < count / 2 ? first : -second; };
+  }
+  throw NoSuchData(data);
 }
 
 // Takes ", nan at [..]" and ", inf at [..]" off the text and sets those elements.
@@ -64,14 +91,14 @@ std::string Overwrite(std::string data, const Dims& shape, std::vector<double>& 
   std::string base = std::regex_replace(data, kAt, "");
   for (std::sregex_iterator it(data.begin(), data.end(), kAt), end; it != end; ++it) {
     const auto at = Json::parse((*it)[2].str()).get<std::vector<int64_t>>();
-    const Dims strides = ContiguousStrides(shape);
+    bool within = static_cast<int>(at.size()) == shape.rank();
     int64_t offset = 0;
-    for (size_t i = 0; i < at.size() && i < kMaxRank; ++i) {
-      offset += at[i] * strides[static_cast<int>(i)];
+    for (int i = 0; within && i < shape.rank(); ++i) {
+      within = at[static_cast<size_t>(i)] < shape[i];
+      offset = offset * shape[i] + at[static_cast<size_t>(i)];
     }
-    if (offset < static_cast<int64_t>(values.size())) {
-      values[static_cast<size_t>(offset)] = (*it)[1] == "nan" ? NAN : INFINITY;
-    }
+    if (!within) throw NoSuchData(data);
+    values[static_cast<size_t>(offset)] = (*it)[1] == "nan" ? NAN : INFINITY;
   }
   return base;
 }
@@ -98,7 +125,9 @@ class Case {
       throw Skip(fmt::format("more than {} elements", kMostElements));
     }
     const std::vector<char> input = InputOf(operation, whole);
-    fs::create_directories(folder);
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) throw WriteFailure("{}: cannot be made: {}", folder.string(), error.message());
     WriteNpy(folder / fmt::format("{}.npy", info_->input.name), operation.input.storage, dtype_,
              input.data());
     const std::vector<double> answer = AnswerOf(operation, input);
@@ -121,9 +150,7 @@ class Case {
       }
       if (!value.is_null()) Set(attr, value, spec);
     }
-    for (const IndexRule rule : {IndexRule::kAscend, IndexRule::kTorchCpu, IndexRule::kExact}) {
-      if (info_->takes_rule && NameOf(rule) == options_.rule) spec.SetRule(rule);
-    }
+    if (info_->takes_rule) spec.SetRule(options_.rule);
     return spec;
   }
 
@@ -172,12 +199,12 @@ class Case {
       return elements;
     }
     std::vector<double> values(static_cast<size_t>(ElementsOf(whole)));
-    const std::string base = Overwrite(data, operation.input.storage.shape, values);
+    const Values base = ValuesOf(Overwrite(data, operation.input.storage.shape, values));
     for (size_t i = 0; i < values.size(); ++i) {
       const bool overwritten = !std::isfinite(values[i]);
-      const double value =
-          overwritten ? values[i]
-                      : ValueOf(base, static_cast<int64_t>(i), static_cast<int64_t>(values.size()));
+      const double value = overwritten
+                               ? values[i]
+                               : base(static_cast<int64_t>(i), static_cast<int64_t>(values.size()));
       FromDouble(value, dtype_, &elements[i * static_cast<size_t>(size)]);
     }
     return elements;
@@ -192,7 +219,6 @@ class Case {
     const auto planes = static_cast<size_t>(shape[0] * shape[1]);
     std::vector<double> answer;
     for (size_t plane = 0; plane < planes; ++plane) {
-      ThrowIfInterrupted();
       const size_t count = values.size() / planes;
       const reference::Answer part =
           ReferencePlane(operation, std::span(values).subspan(plane * count, count));
@@ -216,16 +242,15 @@ class Case {
 };
 
 Json ReadCases(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw InputFailure("{}: cannot be opened", path);
-  Json cases = Json::parse(file, nullptr, /*allow_exceptions=*/false);
+  Json cases = Json::parse(InputFile(path).ReadAll(), nullptr, /*allow_exceptions=*/false);
   if (!cases.is_array()) throw InputFailure("{}: is no JSON array of cases", path);
   return cases;
 }
 
 // An id names a folder below the output, and nothing else.
 std::string IdOf(const std::string& path, const Json& json) {
-  std::string id = json.is_object() ? json.value("id", "") : "";
+  const auto found = json.is_object() ? json.find("id") : json.end();
+  std::string id = found != json.end() && found->is_string() ? found->get<std::string>() : "";
   const bool plain = !id.empty() && std::all_of(id.begin(), id.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_' || c == '-';
   });
@@ -279,9 +304,10 @@ void AddGen(CLI::App& app, Action& action) {
                   "a folder that tests/cases/make_data.py has written: seeded random data are read "
                   "from it")
       ->type_name("DIR");
-  sub->add_option("--rule", options->rule, "index rule of the answers (default: ascend)")
-      ->check(CLI::IsMember({"ascend", "torch_cpu", "exact"}))
-      ->type_name("RULE");
+  AddWord(*sub, "--rule", "RULE",
+          fmt::format("index rule of the answers: {} (default: {})", RuleNames(),
+                      NameOf(options->rule)),
+          [rule = &options->rule](const std::string& word) { *rule = ReadRule(word); });
   sub->add_option("--case", options->only, "just these, by their ids")->type_name("ID");
   AddReportOptions(*sub, options->common);
   sub->callback([options, &action] { action = [options] { return Gen(*options); }; });

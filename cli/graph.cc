@@ -14,7 +14,6 @@
 
 #include "cli/command.h"
 #include "cli/graph_files.h"
-#include "cli/interrupt.h"
 #include "cli/operation.h"
 
 namespace opscv::cli {
@@ -300,7 +299,7 @@ std::vector<std::string> OutputPaths(const Graph& graph, const GraphOptions& opt
     const auto found = std::ranges::find(bindings, name, &Binding::name);
     if (found == bindings.end()) throw UsageFailure("--output {}=FILE is required", name);
     paths.push_back(found->value);
-    (void)FormatOf(paths.back());  // a name that says no format is refused before work begins
+    (void)FormatOfOutput(paths.back());  // refused before work begins
   }
   return paths;
 }
@@ -322,11 +321,9 @@ double RunOnFiles(const Session& session, const GraphOptions& options,
   }
   RunOptions run;
   run.threads = options.common.threads;
-  run.stop = &StopFlag();
   const auto start = std::chrono::steady_clock::now();
   const Status status = session.Run(inputs, outputs, run);
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-  ThrowIfInterrupted();
   if (!status.ok()) throw WriteFailure("{}: {}", options.file, status.message());
   WriteTogether(results, written);
   return time.count();
@@ -352,6 +349,7 @@ Exit RunGraph(const GraphOptions& options) {
 
   Json json = {{"outputs", Json::array()}, {"milliseconds", milliseconds}};
   std::string text;
+  for (const GraphTensor& input : given.files) NoteOrientation(options.common, input.file);
   for (const GraphResult& result : results) {
     json["outputs"].push_back({{"name", result.name},
                                {"file", result.file.path},

@@ -12,6 +12,7 @@
 #include "cli/failure.h"
 #include "cli/interrupt.h"
 #include "cli/operation.h"
+#include "cli/output_file.h"
 #include "ops/registry.h"
 
 namespace opscv::cli {
@@ -80,8 +81,10 @@ Origin OriginOf(const Graph& graph, const std::vector<GraphTensor>& inputs,
 }
 
 void CheckDifferent(const std::vector<std::string>& paths) {
+  std::vector<std::string> targets;
+  for (const std::string& path : paths) targets.push_back(OutputTarget(path));
   for (size_t i = 0; i < paths.size(); ++i) {
-    if (std::count(paths.begin(), paths.end(), paths[i]) > 1) {
+    if (std::count(targets.begin(), targets.end(), targets[i]) > 1) {
       throw UsageFailure("--output must name a file of its own for every output, got '{}' twice",
                          paths[i]);
     }
@@ -148,7 +151,6 @@ Elements AllocateFor(const TensorDesc& tensor) {
 
 Elements ReadElements(GraphTensor& tensor) {
   Elements elements = AllocateFor(tensor.desc);
-  ThrowIfInterrupted();
   ReadBox(tensor.file, WholeOf(tensor.desc.shape), tensor.desc.dtype, tensor.desc.strides,
           elements.get());
   tensor.file.bytes->Finish();
@@ -164,7 +166,7 @@ std::vector<GraphResult> CreateGraphOutputs(const Graph& graph,
   for (size_t i = 0; i < paths.size(); ++i) {
     const GraphOutput& output = graph.outputs()[i];
     const std::string_view node = NameIn(output.source);
-    RefuseImageOfGradient(InfoOf(*FindNode(graph, node)), paths[i]);
+    CheckOutputName(InfoOf(*FindNode(graph, node)), paths[i]);
     const Plan& plan = std::ranges::find(facts.steps, node, &StepFacts::node)->plan;
     const Origin origin = OriginOf(graph, inputs, facts, output.source);
     GraphResult result{.name = output.name, .file = {}, .desc = plan.output()};
@@ -183,12 +185,11 @@ std::vector<GraphResult> CreateGraphOutputs(const Graph& graph,
 
 void WriteTogether(std::vector<GraphResult>& results, const std::vector<Elements>& elements) {
   for (size_t i = 0; i < results.size(); ++i) {
-    ThrowIfInterrupted();
     const TensorDesc& desc = results[i].desc;
     WriteRange(results[i].file, 0, ElementsOf(WholeOf(desc.shape)), desc.dtype, elements[i].get());
     results[i].file.bytes->Finish();
   }
-  ThrowIfInterrupted();
+  const Uninterrupted all_or_none;
   for (GraphResult& result : results) result.file.bytes->Commit();
 }
 

@@ -13,7 +13,6 @@
 
 #include "base/dcheck.h"
 #include "cli/failure.h"
-#include "cli/interrupt.h"
 
 namespace opscv::cli {
 namespace {
@@ -123,7 +122,6 @@ class Source final : public ByteSource {
   void Skip(int64_t bytes) {
     std::vector<char> waste(kBufferBytes);
     while (bytes > 0) {
-      ThrowIfInterrupted();
       const auto part = static_cast<size_t>(std::min<int64_t>(bytes, kBufferBytes));
       if (inflater_.Read(waste.data(), part) < part) {
         throw InputFailure("{}: ends early: its header tells of {} bytes of data", path_, size_);
@@ -155,9 +153,8 @@ class Sink final : public ByteSink {
   ~Sink() override { deflateEnd(&stream_); }
 
   void Write(int64_t /*offset*/, std::span<const char> bytes) override {
-    constexpr size_t kPart = 1 << 22;  // zlib counts in 32 bits, and interrupts want an answer
+    constexpr size_t kPart = 1 << 22;  // zlib counts in 32 bits
     for (size_t at = 0; at < bytes.size(); at += kPart) {
-      ThrowIfInterrupted();
       Deflate(bytes.subspan(at, std::min(kPart, bytes.size() - at)), Z_NO_FLUSH);
     }
   }

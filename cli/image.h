@@ -17,6 +17,7 @@ struct Image {
   int64_t width = 0;
   int64_t channels = 0;
   int64_t sample_bytes = 1;  // 1, or 2 in this machine's byte order
+  int orientation = 1;       // of a JPEG's EXIF data, 1 to 8; 1: as the samples lie
   std::vector<char> samples = {};
 };
 

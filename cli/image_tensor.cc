@@ -87,6 +87,7 @@ TensorInput OpenImage(const InputFile& file, Format format) {
   input.storage.encoding.slope = image.sample_bytes == 2 ? 1.0 / kWide : 1.0;
   input.storage.shape = {1, image.channels, image.height, image.width};
   input.storage.strides = PixelStrides(input.storage.shape);
+  input.orientation = image.orientation;
   input.bytes = SourceFrom(std::move(image.samples));
   return input;
 }

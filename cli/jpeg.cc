@@ -4,6 +4,7 @@
 #include <memory>
 #include <string_view>
 
+#include "cli/exif.h"
 #include "cli/failure.h"
 #include "cli/image.h"
 
@@ -60,6 +61,7 @@ Image DecodeJpeg(const std::string& path, const std::vector<char>& bytes) {
     throw InputFailure("{}: is a JPEG of four inks (CMYK); expected grey or RGB", path);
   }
   Image image{.height = height, .width = width, .channels = colours == TJCS_GRAY ? 1 : 3};
+  image.orientation = ExifOrientation({Unsigned(bytes), bytes.size()});
   image.samples.resize(static_cast<size_t>(height) * static_cast<size_t>(width) *
                        static_cast<size_t>(image.channels));
   if (tjDecompress2(handle.get(), Unsigned(bytes), bytes.size(),

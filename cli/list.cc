@@ -153,7 +153,8 @@ Exit List(const ListOptions& options) {
 void AddList(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("list", "list the operators");
   auto options = std::make_shared<ListOptions>();
-  sub->add_flag("--long", options->is_long, "with their attributes, and the table of products");
+  sub->add_flag("--long", options->is_long, "with their attributes, and the table of products")
+      ->disable_flag_override();
   AddReportOptions(*sub, options->common);
   sub->callback([options, &action] { action = [options] { return List(*options); }; });
 }

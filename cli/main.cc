@@ -42,10 +42,18 @@ std::vector<std::string> SubcommandsOf(const CLI::App& app) {
   return names;
 }
 
+bool IsHelp(const std::string& word) { return word == "-h" || word == "--help"; }
+
+// The word that must follow `sub`: an operator, or a subcommand of it.
 void CheckSecondWord(const CLI::App& sub, const std::vector<std::string>& words) {
+  if (words.size() > 1 && IsHelp(words[1])) return;
   const std::vector<std::string> names = SubcommandsOf(sub);
+  if (words.size() < 2) {
+    throw UsageFailure("{} must be followed by one of {}, got nothing", words[0],
+                       fmt::join(names, ", "));
+  }
   const bool takes_operator = ops::FindOperator(names.front()).has_value();
-  if (takes_operator) {
+  if (takes_operator && words[1].rfind('-', 0) != 0) {
     const Result<const ops::OpInfo*> info = ops::FindOperator(words[1]);
     if (!info) throw UsageFailure("{}", info.error().message());
   } else if (std::find(names.begin(), names.end(), words[1]) == names.end()) {
@@ -60,32 +68,52 @@ void CheckFirstWords(const CLI::App& app, const std::vector<std::string>& words)
     throw UsageFailure("subcommand must be one of {}, got none",
                        fmt::join(SubcommandsOf(app), ", "));
   }
-  if (words[0].rfind('-', 0) == 0) return;
+  if (IsHelp(words[0]) || words[0] == "--version") return;
   std::vector<std::string> names;
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
     names.push_back(sub->get_name());
     if (sub->get_name() != words[0]) continue;
-    const bool takes_word = sub->get_require_subcommand_min() > 0;
-    if (takes_word && words.size() > 1 && words[1].rfind('-', 0) != 0) CheckSecondWord(*sub, words);
+    if (sub->get_require_subcommand_min() > 0) CheckSecondWord(*sub, words);
     return;
   }
   throw UsageFailure("subcommand must be one of {}, got '{}'", fmt::join(names, ", "), words[0]);
 }
 
+// The subcommands that the words name, the innermost last.
+std::vector<const CLI::App*> PathOf(const CLI::App& app) {
+  std::vector<const CLI::App*> path = {&app};
+  while (!path.back()->get_subcommands().empty()) {
+    path.push_back(path.back()->get_subcommands().front());
+  }
+  return path;
+}
+
 // What was left over of the words, who does not take it, and what it does take.
 std::string NotTaken(const CLI::App& app) {
-  const CLI::App* last = &app;
-  std::string path = app.get_name();
-  while (!last->get_subcommands().empty()) {
-    last = last->get_subcommands().front();
-    path += " " + last->get_name();
-  }
+  std::vector<std::string> path;
+  for (const CLI::App* part : PathOf(app)) path.push_back(part->get_name());
+  const CLI::App* last = PathOf(app).back();
   std::vector<std::string> options;
   for (const CLI::Option* option : last->get_options()) {
     for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
   }
-  return fmt::format("'{}' takes no '{}', expected {}", path, fmt::join(app.remaining(true), " "),
-                     fmt::join(options, ", "));
+  return fmt::format("'{}' takes no '{}', expected {}", fmt::join(path, " "),
+                     fmt::join(app.remaining(true), " "), fmt::join(options, ", "));
+}
+
+// Which option has another number of words than it takes. CLI11 tells the option only in its text,
+// which begins with the name, without dashes where it is a flag's.
+std::string WrongCount(const CLI::App& app, const CLI::Error& error) {
+  const std::string text = error.what();
+  const std::string name = text.substr(0, text.find_first_of(": "));
+  if (name.rfind('-', 0) != 0) return fmt::format("--{} takes no value, got one", name);
+  const CLI::Option* option = PathOf(app).back()->get_option_no_throw(name);
+  if (option == nullptr) return error.what();
+  if (option->count() > 0) {
+    return fmt::format("{} must be there once, got {}", name, option->count());
+  }
+  return fmt::format("{} must be followed by a value ({}), got nothing", name,
+                     option->get_type_name());
 }
 
 // The two commands that are no people's: completion and the man page.
@@ -121,6 +149,8 @@ int Main(int argc, char** argv) {
     return app.exit(done);
   } catch (const CLI::ExtrasError&) {
     return Complain(Exit::kUsage, NotTaken(app));
+  } catch (const CLI::ArgumentMismatch& error) {
+    return Complain(Exit::kUsage, WrongCount(app, error));
   } catch (const CLI::ParseError& error) {
     return Complain(Exit::kUsage, error.what());
   } catch (const Failure& failure) {

@@ -82,7 +82,8 @@ C or Fortran order. Missing leading dimensions are taken to be 1.
 .TP
 .BR .png ", " .jpg ", " .jpeg
 Images as (1, C, H, W) with values from 0 to 255, without gamma or colour profile; rounded and clamped
-when written. Orientation tags are not obeyed. Gradients are neither read from nor written to images.
+when written. An EXIF orientation is not obeyed: where a JPEG has one, run says so on stderr.
+Gradients are neither read from nor written to images.
 .TP
 .BR .nii ", " .nii.gz
 NIfTI\-1 and NIfTI\-2 volumes, x being W, y being H, z being D; operators on images take every slice.
@@ -95,7 +96,8 @@ A graph: inputs, nodes with their attributes, and outputs, each by a name of its
 .PP
 A file larger than the memory in use (\-\-memory) passes through in parts, with the same bits; a
 graph's tensors are held in memory as a whole.
-An output appears under its name only when it is complete, the outputs of a graph when all are.
+An output appears under its name only when it is complete, the outputs of a graph when all are; where
+the name is a link, the file that it leads to is written.
 .SH EXIT STATUS
 .TP
 .B 0
@@ -105,7 +107,8 @@ success
 a check failed: a bound or a tolerance is broken
 .TP
 .B 2
-the command line cannot be read
+the command line cannot be read: a word or number that an option does not take, or an output whose name
+ends like no known format
 .TP
 .B 3
 bad input: a file, or values of attributes that the operator refuses for it
@@ -114,7 +117,7 @@ bad input: a file, or values of attributes that the operator refuses for it
 an output cannot be written, or memory is short
 .TP
 .B 130
-interrupted
+interrupted; what was not complete is gone
 .SH ENVIRONMENT
 .TP
 .B OPSCV_THREADS

@@ -140,8 +140,9 @@ int64_t DataBegin(const std::string& path, const Header& header) {
   constexpr auto kSmallest = static_cast<double>(sizeof(Header) + 4);
   if (begin == 0.0) return static_cast<int64_t>(kSmallest);
   if (!(begin >= kSmallest - 4.0 && begin <= 0x1p40) || begin != std::floor(begin)) {
-    throw InputFailure("{}: the NIfTI header has vox_offset = {}; expected {} or more", path, begin,
-                       kSmallest);
+    throw InputFailure(
+        "{}: the NIfTI header has vox_offset = {}; expected a whole number from {} to 2^40", path,
+        begin, kSmallest);
   }
   return static_cast<int64_t>(begin);
 }

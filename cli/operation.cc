@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -144,8 +145,16 @@ Operation Begin(const OperatorOptions& options, const CommonOptions& common,
   operation.job.subject = options.info->name;
   operation.job.layout = options.ToLayout();
   operation.job.threads = common.threads;
-  operation.job.memory = common.memory > 0 ? common.memory : DefaultMemory();
+  operation.job.memory_asked = common.memory > 0;
+  operation.job.memory = operation.job.memory_asked ? common.memory : DefaultMemory();
   return operation;
+}
+
+Failure ImageOfGradient(const std::string& path) {
+  return InputFailure(
+      "{}: an image cannot hold a gradient: it has values below 0, above 255 and in between; "
+      "expected .npy or NIfTI",
+      path);
 }
 
 // N and C of input_size, then output_size.
@@ -166,11 +175,11 @@ Dims ShapeOfGradient(const Operation& operation) {
 }  // namespace
 
 void RefuseImageOfGradient(const ops::OpInfo& info, const std::string& path) {
-  if (!IsGradient(info) || !IsImage(FormatOf(path))) return;
-  throw InputFailure(
-      "{}: an image cannot hold a gradient: it has values below 0, above 255 and in between; "
-      "expected .npy or NIfTI",
-      path);
+  if (IsGradient(info) && IsImage(FormatOf(path))) throw ImageOfGradient(path);
+}
+
+void CheckOutputName(const ops::OpInfo& info, const std::string& path) {
+  if (IsImage(FormatOfOutput(path)) && IsGradient(info)) throw ImageOfGradient(path);
 }
 
 DType FloatFor(const Encoding& encoding) {
@@ -253,14 +262,13 @@ Operation Settle(const ops::OpInfo& info, const Spec& spec, DType dtype, const D
 }
 
 TensorOutput CreateOutput(const Operation& operation, const Plan& plan, const std::string& path) {
-  RefuseImageOfGradient(*operation.info, path);
   OutputRequest request = {.path = path,
                            .storage = operation.output,
                            .layout = operation.job.layout,
                            .source = &operation.input,
                            .step = StepOf(*operation.info, plan),
                            .keep_scaling = operation.keeps_scaling};
-  const int dropped = FormatOf(path) == Format::kNpy ? operation.added_dims : 0;
+  const int dropped = FormatOfOutput(path) == Format::kNpy ? operation.added_dims : 0;
   DropDims(request.storage, dropped);
   TensorOutput output = CreateTensor(request);
   AddDims(output.storage, dropped);
@@ -284,6 +292,14 @@ Json DescribeJson(const Operation& operation) {
 std::string DescribeText(const Operation& operation) {
   return fmt::format("{} {} {} -> {}", operation.info->name, NameOf(operation.job.dtype),
                      ShapeText(operation.input.storage.shape), ShapeText(operation.output.shape));
+}
+
+void NoteOrientation(const CommonOptions& common, const TensorInput& input) {
+  if (common.quiet || input.orientation == 1) return;
+  const std::string line = fmt::format(
+      "opscv: {}: its EXIF orientation is {}, which is not obeyed: pixels are taken as stored\n",
+      input.path, input.orientation);
+  std::fputs(line.c_str(), stderr);
 }
 
 double BytesMoved(const Operation& operation) {

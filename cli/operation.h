@@ -42,8 +42,11 @@ struct Operation {
 
 // What a file brings to an operator, for other ways of running one.
 //
-// InputFailure where a gradient would be read from or written to an image.
+// InputFailure where a gradient would be read from an image.
 void RefuseImageOfGradient(const ops::OpInfo& info, const std::string& path);
+// Refuses, before any work, a name for the output that no format has (UsageFailure) and an image
+// for a gradient (InputFailure).
+void CheckOutputName(const ops::OpInfo& info, const std::string& path);
 // The shortest floating type that holds every value, float32 at least.
 [[nodiscard]] DType FloatFor(const Encoding& encoding);
 [[nodiscard]] bool Takes(const ops::OpInfo& info, DType dtype);
@@ -58,6 +61,10 @@ int AddMissingDims(TensorInput& input, int rank, Layout layout);
 // Operator, type, shapes: the beginning of every report.
 [[nodiscard]] Json DescribeJson(const Operation& operation);
 [[nodiscard]] std::string DescribeText(const Operation& operation);
+
+// Says on stderr, unless it is to be quiet, that an image is taken as it lies although its file
+// asks for it to be turned.
+void NoteOrientation(const CommonOptions& common, const TensorInput& input);
 
 // Bytes of input and output together.
 [[nodiscard]] double BytesMoved(const Operation& operation);

@@ -28,7 +28,8 @@ void AddPerOperator(CLI::App& app, const std::string& name, const std::string& d
     auto options = std::make_shared<Options>();
     add(*sub, *info, *options);
     AddOperatorOptions(*sub, *info, options->op);
-    AddCommonOptions(*sub, options->common);
+    AddThreads(*sub, options->common);
+    AddReportOptions(*sub, options->common);
     sub->callback([options, &action, run] { action = [options, run] { return run(*options); }; });
   }
 }

@@ -8,11 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 
 #include "cli/elements.h"
-#include "cli/failure.h"
+#include "cli/words.h"
 
 namespace opscv::cli {
 namespace {
@@ -23,26 +22,6 @@ std::string Lower(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return lower;
-}
-
-// One number, or a failure that names the option.
-template <typename T>
-T ReadNumber(std::string_view option, std::string_view kind, const std::string& word) {
-  T value{};
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size()) {
-    throw UsageFailure("--{} must be {}, got '{}'", option, kind, word);
-  }
-  return value;
-}
-
-template <typename T>
-std::vector<T> ReadList(const OperatorOptions::Attr& attr, std::string_view kind) {
-  std::vector<T> values;
-  for (const std::string& word : attr.words) {
-    values.push_back(ReadNumber<T>(attr.info->name, kind, word));
-  }
-  return values;
 }
 
 // A flag without a word means true.
@@ -67,10 +46,11 @@ void SetAttr(const OperatorOptions::Attr& attr, Spec& spec) {
       spec.Set(name, ReadNumber<double>(name, "a number", attr.words.front()));
       return;
     case ops::AttrType::kIntList:
-      spec.Set(name, ReadList<int64_t>(attr, "a list of whole numbers such as 224,224"));
+      spec.Set(name,
+               ReadNumbers<int64_t>(name, "a list of whole numbers such as 224,224", attr.words));
       return;
     case ops::AttrType::kFloatList:
-      spec.Set(name, ReadList<double>(attr, "a list of numbers such as 2,2,2"));
+      spec.Set(name, ReadNumbers<double>(name, "a list of numbers such as 2,2,2", attr.words));
       return;
   }
 }
@@ -92,7 +72,7 @@ void AddAttr(CLI::App& app, OperatorOptions::Attr& attr) {
       break;
     case ops::AttrType::kIntList:
     case ops::AttrType::kFloatList:
-      attr.option->expected(1, kMaxRank)->delimiter(',');
+      attr.option->expected(1, kMaxRank);
       break;
   }
 }
@@ -109,6 +89,15 @@ constexpr std::array kFloatTypes = {DType::kFloat64, DType::kFloat32, DType::kFl
 
 }  // namespace
 
+std::string RuleNames() { return NamesOf(kRules); }
+
+IndexRule ReadRule(const std::string& word) {
+  for (const IndexRule known : kRules) {
+    if (NameOf(known) == Lower(word)) return known;
+  }
+  throw UsageFailure("--rule must be one of {}, got '{}'", RuleNames(), word);
+}
+
 Spec OperatorOptions::ToSpec(std::string_view derived) const {
   Spec spec(info->name);
   for (const auto& attr : attrs) {
@@ -121,11 +110,8 @@ Spec OperatorOptions::ToSpec(std::string_view derived) const {
       throw UsageFailure("--{} is required: {}", attr->info->name, attr->info->doc);
     }
   }
-  if (rule.empty()) return spec;
-  for (const IndexRule known : kRules) {
-    if (NameOf(known) == Lower(rule)) return spec.SetRule(known);
-  }
-  throw UsageFailure("--rule must be one of {}, got '{}'", NamesOf(kRules), rule);
+  if (!rule.empty()) spec.SetRule(ReadRule(rule));
+  return spec;
 }
 
 Layout OperatorOptions::ToLayout() const {
@@ -137,15 +123,16 @@ Layout OperatorOptions::ToLayout() const {
 }
 
 std::vector<double> OperatorOptions::ToSpacing() const {
-  std::vector<double> values;
-  for (const std::string& word : spacing) {
-    values.push_back(ReadNumber<double>("spacing", "a list of numbers such as 1,1,1", word));
-    if (!std::isfinite(values.back()) || values.back() <= 0.0) {
-      throw UsageFailure("--spacing must be above 0, got '{}'", word);
+  if (spacing.empty()) return {};
+  std::vector<double> values =
+      ReadNumbers<double>("spacing", "a list of numbers such as 1,1,1", spacing);
+  for (const double value : values) {
+    if (!std::isfinite(value) || value <= 0.0) {
+      throw UsageFailure("--spacing must be above 0, got {}", value);
     }
   }
   const auto axes = static_cast<size_t>(info->rank - 2);
-  if (!values.empty() && values.size() != axes) {
+  if (values.size() != axes) {
     throw UsageFailure("--spacing must have {} numbers, got {}", axes, values.size());
   }
   return values;
@@ -172,7 +159,7 @@ void AddOperatorOptions(CLI::App& app, const ops::OpInfo& info, OperatorOptions&
   if (info.takes_rule) {
     app.add_option(
            "--rule", options.rule,
-           fmt::format("index rule: {} (default: {})", NamesOf(kRules), NameOf(IndexRule::kAscend)))
+           fmt::format("index rule: {} (default: {})", RuleNames(), NameOf(IndexRule::kAscend)))
         ->type_name("RULE");
   }
   const auto [first, last] = LayoutNamesOf(info.rank);
@@ -186,7 +173,6 @@ void AddOperatorOptions(CLI::App& app, const ops::OpInfo& info, OperatorOptions&
                        "along {}",
                        info.rank == 4 ? "x,y" : "x,y,z"))
         ->expected(1, kMaxRank)
-        ->delimiter(',')
         ->type_name("LISTFLOAT");
   }
   app.add_option("--dtype", options.dtype,

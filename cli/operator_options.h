@@ -54,6 +54,10 @@ struct LayoutNames {
 };
 [[nodiscard]] LayoutNames LayoutNamesOf(int rank);
 
+// The names of the index rules, and the one that the word of --rule means.
+[[nodiscard]] std::string RuleNames();
+[[nodiscard]] IndexRule ReadRule(const std::string& word);
+
 // Every operator of the registry.
 [[nodiscard]] std::vector<const ops::OpInfo*> AllOperators();
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cli/failure.h"
+#include "cli/interrupt.h"
 
 namespace opscv::cli {
 namespace {
@@ -36,31 +37,43 @@ Failure CannotWrite(const std::string& path) {
   return WriteFailure("{}: cannot be written: {}", path, std::strerror(errno));
 }
 
-// What the rename must replace: the file that a link leads to, not the link.
-std::string TargetOf(const std::string& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) return path;
-  if (!fs::is_regular_file(status)) {
-    throw WriteFailure("{}: must be a regular file or a new name, got {}", path,
-                       fs::is_directory(status) ? "a directory" : "something else");
-  }
-  const fs::path target = fs::canonical(path, error);
-  return error ? path : target.string();
-}
-
 // A name beside `target` that says what it is; `number` tells attempts apart.
 std::string NameBeside(const std::string& target, int number) {
   return fmt::format("{}.{}-{}.part", target, getpid(), number);
 }
 
 constexpr int kAttempts = 100;
+constexpr int kMostLinks = 40;  // as many as Linux follows
 // What open() gives a new file before the umask takes its share.
 constexpr mode_t kMode = 0666;
 
+// Where links lead, the last of them to a name that nothing has yet perhaps.
+fs::path EndOfLinks(const std::string& path) {
+  fs::path end = path;
+  std::error_code error;
+  for (int i = 0; i < kMostLinks; ++i) {
+    if (!fs::is_symlink(fs::symlink_status(end, error))) return end;
+    end = end.parent_path() / fs::read_symlink(end, error);
+  }
+  throw WriteFailure("{}: must be a regular file or a new name, got links without end", path);
+}
+
 }  // namespace
 
-OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(TargetOf(path_)) {
+std::string OutputTarget(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    throw WriteFailure("{}: must be a regular file or a new name, got {}", path,
+                       fs::is_directory(status) ? "a directory" : "something else");
+  }
+  const fs::path end = EndOfLinks(path);
+  // An absolute path: two names of a file that is not there yet would not look the same otherwise.
+  const fs::path target = fs::weakly_canonical(fs::absolute(end), error);
+  return error ? end.string() : target.string();
+}
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(OutputTarget(path_)) {
   const std::string folder = fs::path(target_).parent_path().string();
   if (!OpenNameless(folder.empty() ? "." : folder)) OpenBeside();
 }
@@ -72,11 +85,13 @@ bool OutputFile::OpenNameless(const std::string& folder) {
 }
 
 void OutputFile::OpenBeside() {
+  const Uninterrupted until_named;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const std::string name = NameBeside(target_, attempt);
     fd_ = Descriptor(open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, kMode));
     if (fd_.get() >= 0) {
       temporary_ = name;
+      RemoveOnSignal(name);
       return;
     }
     if (errno != EEXIST) break;
@@ -85,7 +100,10 @@ void OutputFile::OpenBeside() {
 }
 
 OutputFile::~OutputFile() {
-  if (fd_.get() >= 0 && !temporary_.empty()) unlink(temporary_.c_str());
+  if (fd_.get() < 0 || temporary_.empty()) return;
+  const Uninterrupted until_gone;
+  unlink(temporary_.c_str());
+  KeepOnSignal(temporary_);
 }
 
 void OutputFile::Write(int64_t offset, std::span<const char> bytes) {
@@ -106,6 +124,7 @@ void OutputFile::NameIt() {
     const std::string name = NameBeside(target_, attempt);
     if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
       temporary_ = name;
+      RemoveOnSignal(name);
       return;
     }
     if (errno != EEXIST) break;
@@ -119,8 +138,11 @@ void OutputFile::Finish() {
 }
 
 void OutputFile::Commit() {
+  const Uninterrupted until_renamed;
   if (temporary_.empty()) NameIt();
   if (rename(temporary_.c_str(), target_.c_str()) != 0) throw CannotWrite(path_);
+  KeepOnSignal(temporary_);
+  NoteOutputWritten();
   fd_ = Descriptor();
   temporary_.clear();
 }

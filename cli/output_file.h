@@ -11,10 +11,14 @@
 
 namespace opscv::cli {
 
+// The file that an output of that name is to replace or to become: where a link leads, not the
+// link. WriteFailure where something else than a regular file is there.
+[[nodiscard]] std::string OutputTarget(const std::string& path);
+
 // Written without a name where the file system can do that, else beside the output under a name of
 // its own; Finish says that it is complete, Commit then gives it its name, in place of what had
-// that name. Left without Commit, nothing remains. Every failure is a Failure that names the
-// output.
+// that name. Left without Commit, by a signal too, nothing remains. Every failure is a Failure that
+// names the output.
 class OutputFile {
  public:
   explicit OutputFile(std::string path);
@@ -33,7 +37,7 @@ class OutputFile {
   void NameIt();
 
   std::string path_;       // as given
-  std::string target_;     // where a link named by it leads
+  std::string target_;     // OutputTarget of it
   std::string temporary_;  // "" while the file has no name
   Descriptor fd_;
 };

@@ -32,8 +32,11 @@ void ProgressBar::Show(double share) {
   visible_ = true;
   const double part = std::clamp(share, 0.0, 1.0);
   const auto full = static_cast<size_t>(part * kCells);
-  fmt::print(stderr, "\r{} [{}{}] {:3.0f} %\033[K", title_, std::string(full, '#'),
-             std::string(kCells - full, '.'), part * 100.0);
+  const std::string line =
+      fmt::format("\r{} [{}{}] {:3.0f} %\033[K", title_, std::string(full, '#'),
+                  std::string(kCells - full, '.'), part * 100.0);
+  // Unlike fmt::print, no failure where the terminal is gone.
+  std::fputs(line.c_str(), stderr);
   std::fflush(stderr);
 }
 

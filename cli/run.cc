@@ -17,6 +17,7 @@ struct RunOptionsOfCommand {
 };
 
 Exit Run(const RunOptionsOfCommand& options) {
+  CheckOutputName(*options.op.info, options.output);
   Operation operation = Prepare(options.op, options.common, options.input);
   // Before the output is begun: what is refused must not touch the disk.
   const Plan plan = PlanJob(operation.job, operation.input.storage, operation.output);
@@ -28,6 +29,7 @@ Exit Run(const RunOptionsOfCommand& options) {
     stats = RunStream(operation.job, operation.input, output);
   }
   output.bytes->Commit();
+  NoteOrientation(options.common, operation.input);
 
   const double rate = stats.seconds > 0.0 ? BytesMoved(operation) / stats.seconds / 1e9 : 0.0;
   Json json = DescribeJson(operation);
@@ -48,6 +50,7 @@ void AddRun(CLI::App& app, Action& action) {
       [](CLI::App& sub, const ops::OpInfo& info, RunOptionsOfCommand& options) {
         AddFile(sub, "--input", info.input, options.input);
         AddFile(sub, "--output", info.output, options.output);
+        AddMemory(sub, options.common);
       },
       &Run);
 }

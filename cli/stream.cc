@@ -12,7 +12,7 @@
 #include "base/checked_math.h"
 #include "cli/boxes.h"
 #include "cli/failure.h"
-#include "cli/interrupt.h"
+#include "cli/words.h"
 
 namespace opscv::cli {
 namespace {
@@ -97,6 +97,13 @@ class Cutter {
       cut_.output[dim] = CeilDiv(cut_.output[dim], 2);
       Measure(dim);
     }
+    if (Bytes() > job_.memory && job_.memory_asked) {
+      throw UsageFailure("--memory must be {} or more here, got {}: {}", BytesText(Bytes()),
+                         BytesText(job_.memory),
+                         sequential_ ? "an input that is read in one pass is held as far as one "
+                                       "part of the output reads it"
+                                     : "one element of the output reads as much");
+    }
     return cut_;
   }
 
@@ -131,10 +138,8 @@ Plan PlanJob(const Job& job, const Storage& input, const Storage& output) {
 double RunBoxTimed(const Plan& plan, const Job& job, const Box& box, const char* input,
                    const Dims& input_origin, char* output) {
   const auto start = std::chrono::steady_clock::now();
-  const Status status =
-      plan.RunBox(box, input, input_origin, output, {.threads = job.threads, .stop = &StopFlag()});
+  const Status status = plan.RunBox(box, input, input_origin, output, {.threads = job.threads});
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-  if (status.code() == StatusCode::kCancelled) ThrowIfInterrupted();
   if (!status.ok()) throw WriteFailure("{}: {}", job.subject, status.message());
   return time.count();
 }
@@ -157,11 +162,9 @@ StreamStats RunStream(const Job& job, TensorInput& input, TensorOutput& output) 
   const auto total = static_cast<double>(ElementsOf(WholeOf(to.shape)));
   int64_t done = 0;
   for (Boxes boxes(to.shape, cut.output, to.strides); !boxes.done(); boxes.Next()) {
-    ThrowIfInterrupted();
     const Box box = boxes.box();
     const Box from = plan.InputBox(box);
     ReadBox(input, from, job.dtype, input_strides, source.get());
-    ThrowIfInterrupted();
     stats.seconds += RunBoxTimed(plan, job, box, source.get(), from.begin, target.get());
     WriteRange(output, OffsetOf(to, box.begin), ElementsOf(box), job.dtype, target.get());
     ++stats.boxes;

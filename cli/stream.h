@@ -19,7 +19,9 @@ struct Job {
   DType dtype = DType::kFloat32;  // to compute in
   Layout layout = Layout::kChannelsFirst;
   int threads = 0;     // 0: RunOptions's default
-  int64_t memory = 0;  // bytes that the boxes may take; at least one box is held
+  int64_t memory = 0;  // bytes that the boxes may take
+  // Whether the memory was asked for: less than the smallest boxes take is refused then.
+  bool memory_asked = false;
   // Told of the share that is done, from 0 to 1.
   std::function<void(double)> progress;
 };
@@ -36,7 +38,7 @@ struct StreamStats {
 double RunBoxTimed(const Plan& plan, const Job& job, const Box& box, const char* input,
                    const Dims& input_origin, char* output);
 
-// Computes the output; commits nothing. Fails with kInterrupted once Interrupted() says so.
+// Computes the output; commits nothing.
 StreamStats RunStream(const Job& job, TensorInput& input, TensorOutput& output);
 
 }  // namespace opscv::cli

@@ -36,6 +36,15 @@ constexpr std::array<Ending, 6> kEndings = {{{".npy", Format::kNpy},
                                              {".jpg", Format::kJpeg},
                                              {".jpeg", Format::kJpeg}}};
 
+constexpr std::string_view kEndingsText = ".npy, .nii, .nii.gz, .png, .jpg or .jpeg";
+
+std::optional<Format> FindFormat(const std::string& path) {
+  for (const Ending& ending : kEndings) {
+    if (EndsWith(path, ending.text)) return ending.format;
+  }
+  return std::nullopt;
+}
+
 // Reads one run of neighbours.
 class RunReader {
  public:
@@ -210,10 +219,13 @@ Dims ToChannelsFirst(const Dims& dims, Layout layout) {
 }
 
 Format FormatOf(const std::string& path) {
-  for (const Ending& ending : kEndings) {
-    if (EndsWith(path, ending.text)) return ending.format;
-  }
-  throw InputFailure("{}: its name must end in .npy, .nii, .nii.gz, .png, .jpg or .jpeg", path);
+  if (const std::optional<Format> format = FindFormat(path)) return *format;
+  throw InputFailure("{}: its name must end in {}", path, kEndingsText);
+}
+
+Format FormatOfOutput(const std::string& path) {
+  if (const std::optional<Format> format = FindFormat(path)) return *format;
+  throw UsageFailure("--output must end in {}, got '{}'", kEndingsText, path);
 }
 
 TensorInput OpenTensor(const InputRequest& request) {
@@ -228,7 +240,7 @@ TensorInput OpenTensor(const InputRequest& request) {
 }
 
 TensorOutput CreateTensor(const OutputRequest& request) {
-  switch (FormatOf(request.path)) {
+  switch (FormatOfOutput(request.path)) {
     case Format::kNpy:
       return CreateNpy(request);
     case Format::kPng:

@@ -26,8 +26,10 @@ enum class Format : uint8_t { kNpy, kPng, kJpeg, kNifti, kNiftiGzip };
   return format == Format::kNifti || format == Format::kNiftiGzip;
 }
 
-// The format that a path's ending names; InputFailure, listing the known ones, for any other.
+// The format that a path's ending names. InputFailure, listing the known ones, for any other; where
+// the path is to be written, UsageFailure that names --output.
 [[nodiscard]] Format FormatOf(const std::string& path);
+[[nodiscard]] Format FormatOfOutput(const std::string& path);
 
 // How a tensor lies in a file: densely, its dimensions in some order.
 struct Storage {
@@ -48,6 +50,7 @@ struct TensorInput {
   Storage storage;
   std::unique_ptr<ByteSource> bytes;
   std::shared_ptr<const NiftiHeader> nifti;  // of a NIfTI file
+  int orientation = 1;                       // what an image's EXIF data say, if anything
 };
 
 // A tensor that is being written.
@@ -94,7 +97,7 @@ void WriteRange(TensorOutput& output, int64_t first, int64_t count, DType dtype,
 
 [[nodiscard]] TensorInput OpenTensor(const InputRequest& request);
 
-// Begins a file of the format that the path's ending names.
+// Begins a file of the format that FormatOfOutput names.
 [[nodiscard]] TensorOutput CreateTensor(const OutputRequest& request);
 
 }  // namespace opscv::cli

@@ -9,7 +9,7 @@ import unittest
 
 import numpy as np
 from PIL import Image
-from support import BAD_INPUT, CANNOT_WRITE, DATA, OK, OPSCV, SEED, CommandTest
+from support import BAD_INPUT, CANNOT_WRITE, DATA, OK, OPSCV, SEED, CommandTest, exif_of
 
 TRIES = 25  # of each format
 
@@ -22,9 +22,9 @@ class Garbled(CommandTest):
                    "--output_size", "4,5,6")
         self.small = Image.open(DATA / "astronaut.png").resize((40, 30))
 
-    def image(self, kind):
+    def image(self, kind, **options):
         buffer = io.BytesIO()
-        self.small.save(buffer, kind)
+        self.small.save(buffer, kind, **options)
         return buffer.getvalue()
 
     def try_all(self, ending, content, operator, size, headers_until):
@@ -83,6 +83,8 @@ class Garbled(CommandTest):
 
     def test_jpeg(self):
         self.try_all(".jpg", self.image("JPEG"), "UpsampleBicubic2dAA", "9,9", 600)
+        turned = self.image("JPEG", exif=exif_of("<", 6))
+        self.try_all(".jpg", turned, "UpsampleBicubic2dAA", "9,9", 70)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ import unittest
 import nibabel
 import numpy as np
 from PIL import Image
-from support import (BAD_INPUT, CANNOT_WRITE, DATA, ROOT, USAGE, CommandTest, double, halves,
-                     sizes)
+from support import (BAD_INPUT, CANNOT_WRITE, DATA, INTERRUPTED, ROOT, USAGE, CommandTest, double,
+                     halves, sizes)
 
 PHOTO_PAIR = ROOT / "examples" / "graphs" / "photo_pair.json"
 SHRINK, SHRINK_GRAD = "UpsampleBicubic2dAA", "UpsampleBicubic2dAAGrad"
@@ -246,8 +246,9 @@ class AllOrNothing(GraphTest):
                 "--output", f"sum={total}"]
 
     def test_lines_that_cannot_be_read(self):
+        os.symlink("sum.npy", self.folder / "link.npy")
         for words, says in (
-                (["graph"], "subcommand"), (["graph", "walk"], ["'walk'", "check, run, show"]),
+                (["graph"], ["check, run, show", "nothing"]), (["graph", "walk"], ["'walk'", "check, run, show"]),
                 (["graph", "run"], "GRAPH"),
                 (["graph", "run", "graph.json"], "--output large=FILE is required"),
                 (self.call()[:3] + self.call()[5:], "--input x=FILE is required"),
@@ -256,6 +257,8 @@ class AllOrNothing(GraphTest):
                 (self.call() + ["--input", "z=b.npy"], ["--input", "name of x", "'z'"]),
                 (self.call() + ["--input", "x.npy"], ["NAME=VALUE", "'x.npy'"]),
                 (self.call("sum.npy"), ["file of its own", "'sum.npy'"]),
+                (self.call("./sum.npy"), ["file of its own", "'./sum.npy'"]),
+                (self.call("link.npy"), ["file of its own", "'link.npy'"]),
                 (["graph", "show", "graph.json", "--shape", "x=1,,2"], ["--shape", "'1,,2'"]),
                 (["graph", "show", "graph.json", "--shape", "x=1,2,4,5,6", "--input", "x=x.npy"],
                  ["--input and --shape", "'x'"])):
@@ -269,7 +272,7 @@ class AllOrNothing(GraphTest):
         os.mkdir(self.folder / "folder.npy")
         self.refused(*self.call(total="folder.npy"), status=CANNOT_WRITE, says="folder.npy")
         self.refused(*self.call(total="no/such.npy"), status=CANNOT_WRITE, says="no/such.npy")
-        self.refused(*self.call(total="sum.txt"), status=BAD_INPUT, says="sum.txt")
+        self.refused(*self.call(total="sum.txt"), status=USAGE, says="sum.txt")
 
     def test_a_full_disk_leaves_nothing(self):
         """The first output fits, the second does not: neither appears, and old ones stay."""
@@ -294,6 +297,27 @@ class AllOrNothing(GraphTest):
         self.refused("graph", "run", "graph.json", "--input", "x=photo.png", "--output",
                      "sum=sum.png", "--output", "large=large.png", status=CANNOT_WRITE,
                      says=["large.png", "File too large"], preexec_fn=limit)
+
+    def test_a_signal_amid_renames_waits_for_the_last(self):
+        self.build_library("rename", """
+            #include <csignal>
+            #include <cstdio>
+            #include <dlfcn.h>
+            extern "C" int rename(const char* from, const char* to) {
+              static int calls = 0;
+              if (calls++ == 0) std::raise(SIGINT);
+              return reinterpret_cast<int (*)(const char*, const char*)>(
+                  dlsym(RTLD_NEXT, "rename"))(from, to);
+            }
+            """)
+        for name in ("large.npy", "sum.npy"):
+            (self.folder / name).write_bytes(b"old")
+        _, err = self.opscv(*self.call(), status=INTERRUPTED, env=self.preloading("rename"))
+        self.assertEqual(err, "opscv: interrupted\n")
+        self.assertEqual(self.load("large.npy").shape, (1, 2, 8, 10, 12))
+        self.assertEqual(self.load("sum.npy").shape, (1, 2, 4, 5, 6))
+        self.assertEqual(self.files(), ["graph.json", "large.npy", "rename.cc", "rename.so",
+                                        "sum.npy", "x.npy"])
 
     def test_inputs_may_be_replaced(self):
         before = self.load("x.npy")

@@ -4,12 +4,13 @@
 
 import io
 import struct
+import subprocess
 import unittest
 import zlib
 
 import numpy as np
 from PIL import Image
-from support import BAD_INPUT, DATA, CommandTest
+from support import BAD_INPUT, DATA, OPSCV, CommandTest, exif_of
 
 PHOTO = DATA / "astronaut.png"
 
@@ -121,6 +122,35 @@ class Images(CommandTest):
                 with Image.open(self.folder / "small.jpg") as small:
                     self.assertEqual((small.size, small.mode),
                                      ((120, 100), "RGB" if channels == 3 else "L"))
+
+    def test_an_orientation_is_told_and_not_obeyed(self):
+        call = ["run", "UpsampleBicubic2dAA", "--output", "o.npy", "--output_size", "5,5", "--input"]
+        plain = Image.fromarray(self.random.integers(0, 256, (20, 30, 3), np.uint8))
+        plain.save(self.folder / "plain.jpg")
+        self.assertEqual(self.opscv(*call, "plain.jpg")[1], "")
+        expected = (self.folder / "o.npy").read_bytes()
+        for order, value in ((">", 6), ("<", 8), (">", 1), ("<", 0), (">", 9)):
+            with self.subTest(order=order, value=value):
+                plain.save(self.folder / "turned.jpg", exif=exif_of(order, value))
+                _, err = self.opscv(*call, "turned.jpg")
+                told = value in range(2, 9)
+                self.assertEqual(err, f"opscv: turned.jpg: its EXIF orientation is {value}, which is "
+                                      "not obeyed: pixels are taken as stored\n" if told else "")
+                self.assertEqual((self.folder / "o.npy").read_bytes(), expected)
+                self.assertEqual(self.opscv(*call, "turned.jpg", "--quiet"), ("", ""))
+                with open("/dev/full", "wb") as full:
+                    subprocess.run([OPSCV, *call, "turned.jpg"], cwd=self.folder, check=True,
+                                   stdout=subprocess.DEVNULL, stderr=full)
+
+    def test_exif_data_that_make_no_sense_say_nothing(self):
+        good = exif_of(">", 6)
+        plain = Image.new("L", (9, 9))
+        for exif in (good[:end] for end in range(6, len(good))):
+            plain.save(self.folder / "x.jpg", exif=exif)
+            _, err = self.opscv("run", "UpsampleBicubic2dAA", "--input", "x.jpg", "--output",
+                                "o.npy", "--output_size", "5,5")
+            if len(exif) < 6 + 8 + 2 + 10:  # the value is not in it yet
+                self.assertEqual(err, "")
 
     def test_check_takes_images(self):
         report = self.report("check", "UpsampleBicubic2dAA", "--input", PHOTO, "--output_size",

@@ -21,7 +21,9 @@ NEAREST = "UpsampleNearestExact3d"
 
 class Usage(CommandTest):
     def test_lines_that_cannot_be_read(self):
-        for words, says in (([], "subcommand"), (["fly"], ["'fly'", "compare"]), (["run"], "subcommand"),
+        for words, says in (([], "subcommand"), (["fly"], ["'fly'", "compare"]), (["run"], ["run", "UpsampleBicubic2dAA", "nothing"]),
+                            (["run", "--quiet"], ["UpsampleBicubic2dAA", "'--quiet'"]),
+                            (["--quiet"], ["compare", "'--quiet'"]),
                             (["run", "Upsample"], ["UpsampleBicubic2dAA", "'Upsample'"]),
                             (["run", NEAREST], "--input is required"),
                             (["run", NEAREST, "--input"], "--input"),
@@ -29,11 +31,53 @@ class Usage(CommandTest):
                             (["list", "stray"], "stray"),
                             (["plan", NEAREST, "--output_size", "1,1,1"], "--shape"),
                             (["compare", "a.npy"], "B is required"),
-                            (["compare", "a.npy", "b.npy", "--atol", "-1"], "--atol"),
                             (["complete"], "complete"), (["list", "--longer"], "--longer"),
+                            (["list", "--long=5"], "--long takes no value"),
+                            (["list", "--json=x"], "--json takes no value"),
                             (["targets", "--threads", "x"], "--threads")):
             with self.subTest(words):
                 self.refused(*words, status=USAGE, says=says)
+
+    def test_values_beyond_their_range(self):
+        """The option, what was expected and what was given."""
+        run = ["run", NEAREST, "--input", "in.npy", "--output", "out.npy", "--output_size", "1,1,1"]
+        bench = ["bench", NEAREST, "--shape", "1,1,1,1,1", "--output_size", "1,1,1"]
+        compare = ["compare", "a.npy", "b.npy"]
+        threads = "--threads must be a whole number from 1 to 1024, got "
+        for words, option, values, says in (
+                (run, "--threads", ("0", "1025", "1.5", "x", "", "-1"), threads),
+                (["graph", "run", "g.json"], "--threads", ("0",), threads),
+                (run, "--memory", ("0", "1", "4095", "3k"), "--memory must be 4K or more, got "),
+                (run, "--memory", ("lots", "", "-1", "1.5G", "5Q", "5KX", "9999999T", "9" * 20),
+                 "--memory must be a number of bytes such as 512M, got "),
+                (bench, "--seconds", ("-1", "3601", "nan", "x"),
+                 "--seconds must be a number from 0 to 3600, got "),
+                (compare, "--atol", ("-1", "nan", "inf", "x"),
+                 "--atol must be a finite number from 0, got "),
+                (compare, "--rtol", ("-1e-9",), "--rtol must be a finite number from 0, got "),
+                (["gen", "c", "--output", "d"], "--rule", ("x",),
+                 "--rule must be one of ascend, torch_cpu, exact, got ")):
+            for value in values:
+                with self.subTest(option=option, value=value):
+                    self.refused(*words, option, value, status=USAGE, says=f"{says}'{value}'")
+
+    def test_options_without_a_value_or_twice(self):
+        run = ["run", NEAREST, "--input", "in.npy", "--output", "out.npy", "--output_size"]
+        for words, says in ((run, "--output_size must be followed by a value (LISTINT), got nothing"),
+                            ([*run, "1,1,1", "--threads"], "--threads must be followed by a value (N)"),
+                            ([*run, "1,1,1", "--threads", "1", "--threads", "2"],
+                             "--threads must be there once, got 2"),
+                            (["graph", "run", "g", "--input"], "--input must be followed by a value"),
+                            (["plan", NEAREST, "--input", "a.npy", "--shape", "1,1,1,1,1",
+                              "--output_size", "1,1,1"], ["--input and --shape", "one of them"])):
+            with self.subTest(words):
+                self.refused(*words, status=USAGE, says=says)
+
+    def test_memory_is_written_in_bytes_or_units(self):
+        self.save("in.npy", self.normal(1, 1, 4, 5, 6))
+        for size in ("4096", "4K", "4kb", "5KiB", "1m", "2G", "1TB", "99999b"):
+            self.opscv("run", NEAREST, "--input", "in.npy", "--output", "out.npy", "--output_size",
+                       "1,1,1", "--memory", size)
 
     def test_help_and_version(self):
         for words in (["--help"], ["run", "--help"], ["run", NEAREST, "-h"], ["compare", "--help"]):
@@ -74,10 +118,32 @@ class Files(CommandTest):
         for name, status, says in (("no/such/out.npy", CANNOT_WRITE, "No such file"),
                                    ("folder.npy", CANNOT_WRITE, "a directory"),
                                    ("pipe.npy", CANNOT_WRITE, "regular file"),
-                                   ("in.npy/x.npy", CANNOT_WRITE, "Not a directory"),
-                                   ("out.txt", BAD_INPUT, ".npy, .nii")):
+                                   ("in.npy/x.npy", CANNOT_WRITE, "Not a directory")):
             with self.subTest(name):
                 self.refused(*self.call("in.npy", name), status=status, says=[name, says])
+
+    def test_an_output_of_no_known_format_is_refused_before_any_work(self):
+        for name in ("y.xyz", "npy", ".npy", "", "y.npy.", "-", "y.nii.zip"):
+            with self.subTest(name):
+                # Not even the input is looked at.
+                self.refused(*self.call("missing.npy", name), status=USAGE,
+                             says=f"--output must end in .npy, .nii, .nii.gz, .png, .jpg or .jpeg, "
+                                  f"got '{name}'")
+
+    def test_an_image_for_a_gradient_is_refused_before_any_work(self):
+        self.refused("run", NEAREST + "Grad", "--input", "missing.npy", "--output", "y.png",
+                     "--input_size", "1,1,1,1,1", status=BAD_INPUT, says=["y.png", "gradient"])
+
+    def test_names_of_any_letters(self):
+        os.mkdir(self.folder / "a b")
+        for name in ("my file.npy", "a b/c'd\".npy", "日本 é.npy", "new\nline.npy", "UPPER.NPY",
+                     "--x=y.npy"):
+            with self.subTest(name):
+                self.opscv("run", NEAREST, "--input", "in.npy", f"--output={name}", "--output_size",
+                           "2,3,4")
+                self.assertEqual(self.load(name).shape, (1, 1, 2, 3, 4))
+                self.opscv("run", NEAREST, f"--input={name}", "--output", "again.npy",
+                           "--output_size", "1,1,1")
 
     def test_an_output_replaces_what_had_its_name(self):
         (self.folder / "out.npy").write_bytes(b"old")
@@ -96,6 +162,28 @@ class Files(CommandTest):
         self.opscv(*self.call("in.npy", "link.npy"))
         self.assertTrue((self.folder / "link.npy").is_symlink())
         self.assertEqual(self.load("real.npy").shape, (1, 1, 2, 3, 4))
+
+    def test_a_link_to_nothing_yet_creates_what_it_names(self):
+        os.mkdir(self.folder / "far")
+        os.symlink("../new.npy", self.folder / "far" / "one.npy")
+        os.symlink("far/one.npy", self.folder / "two.npy")
+        os.symlink(self.folder / "absolute.nii", self.folder / "three.nii")
+        for link, target in (("two.npy", "new.npy"), ("three.nii", "absolute.nii")):
+            self.opscv(*self.call("in.npy", link))
+            self.assertTrue((self.folder / link).is_symlink())
+            self.assertTrue((self.folder / target).is_file())
+        self.assertTrue((self.folder / "far" / "one.npy").is_symlink())
+        self.assertEqual(self.load("new.npy").shape, (1, 1, 2, 3, 4))
+
+    def test_links_that_lead_nowhere(self):
+        os.symlink("b.npy", self.folder / "a.npy")
+        os.symlink("a.npy", self.folder / "b.npy")
+        os.symlink("no/such/folder.npy", self.folder / "c.npy")
+        os.symlink(".", self.folder / "d.npy")
+        for name, says in (("a.npy", "links without end"), ("c.npy", "No such file"),
+                           ("d.npy", "a directory")):
+            with self.subTest(name):
+                self.refused(*self.call("in.npy", name), status=CANNOT_WRITE, says=[name, says])
 
     def test_the_umask_is_obeyed(self):
         self.opscv(*self.call("in.npy", "out.npy"), preexec_fn=lambda: os.umask(0o027))
@@ -142,7 +230,26 @@ class Endings(CommandTest):
                 process.send_signal(number)
                 _, err = process.communicate(timeout=60)
                 self.assertEqual(process.returncode, INTERRUPTED)
-                self.assertRegex(err, r"\Aopscv: interrupted[^\n]*\n\Z")
+                self.assertEqual(err, "opscv: interrupted; no output was written\n")
+                self.assertEqual(self.files(), ["in.npy"])
+
+    def test_a_signal_ends_planning_and_checking_at_once(self):
+        size = "1,1,300000000"
+        np.lib.format.open_memmap(self.folder / "in.npy", "w+", "f4", (1, 1, 1, 1, 1 << 27))
+        run = ["run", NEAREST, "--input", "in.npy", "--output", "out.npy", "--output_size", size]
+        for words in (["plan", NEAREST, "--shape", "1,1,1,1,134217728", "--output_size", size], run,
+                      ["check", *run[1:4], "--output_size", size]):
+            with self.subTest(words[0]):
+                process = subprocess.Popen([OPSCV, *words], cwd=self.folder, stderr=subprocess.PIPE,
+                                           text=True)
+                time.sleep(0.4)
+                self.assertIsNone(process.poll(), "it ended before the signal came")
+                process.send_signal(signal.SIGINT)
+                sent = time.monotonic()
+                _, err = process.communicate(timeout=60)
+                self.assertLess(time.monotonic() - sent, 1.5)
+                self.assertEqual(process.returncode, INTERRUPTED)
+                self.assertEqual(err, "opscv: interrupted; no output was written\n")
                 self.assertEqual(self.files(), ["in.npy"])
 
     def test_a_killed_run_leaves_nothing_where_the_file_system_can(self):
@@ -156,8 +263,7 @@ class Endings(CommandTest):
 
     def test_file_systems_without_nameless_files(self):
         """There the output is written beside, and as little of it is left."""
-        source = self.folder / "open.cc"
-        source.write_text("""
+        self.build_library("open", """
             #include <cerrno>
             #include <cstdarg>
             #include <dlfcn.h>
@@ -174,11 +280,7 @@ class Endings(CommandTest):
             OPEN(open)
             OPEN(open64)
             """)
-        subprocess.run([os.environ.get("OPSCV_CXX", "g++"), "-shared", "-fPIC", source, "-ldl", "-o",
-                        self.folder / "open.so"], check=True)
-        asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
-        environment = {**os.environ, "LD_PRELOAD": str(self.folder / "open.so"),
-                       "ASAN_OPTIONS": asan}
+        environment = self.preloading("open")
         call = self.big()
         process = subprocess.Popen([OPSCV, *call, "out.nii.gz"], cwd=self.folder, env=environment,
                                    stderr=subprocess.DEVNULL)
@@ -206,6 +308,20 @@ class Endings(CommandTest):
         process.wait()
         os.close(ours)
         self.assertIn(NEAREST.encode(), shown)
+
+
+    def test_a_terminal_that_is_gone_ends_nothing(self):
+        np.lib.format.open_memmap(self.folder / "in.npy", "w+", "f4", (1, 1, 200, 600, 600))
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            [OPSCV, "run", NEAREST, "--input", "in.npy", "--output", "out.nii.gz", "--output_size",
+             "200,600,601", "--memory", "4M"], cwd=self.folder, stdout=subprocess.DEVNULL,
+            stderr=theirs, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        os.close(theirs)
+        os.read(ours, 1)  # the bar
+        os.close(ours)
+        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(self.files(), ["in.npy", "out.nii.gz"])
 
 
 class Reports(CommandTest):
@@ -261,9 +377,7 @@ class Reports(CommandTest):
     def test_check_finds_a_wrong_engine(self):
         """An engine whose result is off by a little must fail."""
         self.build_wrong_engine()
-        asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
-        environment = {**os.environ, "LD_PRELOAD": str(self.folder / "wrong.so"),
-                       "ASAN_OPTIONS": asan}
+        environment = self.preloading("wrong")
         out, _ = self.opscv("check", *self.WORDS, status=FAILED_CHECK, env=environment)
         self.assertIn("BROKEN", out)
         out, _ = self.opscv("check", *self.WORDS, "--json", status=FAILED_CHECK, env=environment)
@@ -272,15 +386,11 @@ class Reports(CommandTest):
 
     def build_wrong_engine(self):
         """A library that stands before the real one and computes nothing."""
-        from support import ROOT
-        source = self.folder / "wrong.cc"
-        source.write_text("""
+        self.build_library("wrong", """
             #include "opscv/plan.h"
             opscv::Status opscv::Plan::RunBox(const Box&, const void*, const Dims&, void*,
                                               const RunOptions&) const { return {}; }
             """)
-        subprocess.run([os.environ.get("OPSCV_CXX", "g++"), "-std=c++20", "-shared", "-fPIC",
-                        f"-I{ROOT / 'include'}", source, "-o", self.folder / "wrong.so"], check=True)
 
 
 if __name__ == "__main__":

@@ -227,7 +227,8 @@ class Attributes(CommandTest):
     def test_lists_take_commas_or_spaces_and_names_take_dashes(self):
         source = self.save("in.npy", self.normal(1, 1, 8, 9))
         for words in (["--output_size", "4,3"], ["--output_size", "4", "3"],
-                      ["--output-size=4,3"], ["--output_size", "4,", "3"]):
+                      ["--output-size=4,3"], ["--output_size", "4,", "3"],
+                      ["--output_size", "4", ",3"]):
             with self.subTest(words):
                 self.opscv("run", "upsamplebicubic2daa", *words, "--input", source, "--output",
                            "out.npy")
@@ -257,16 +258,17 @@ class Attributes(CommandTest):
         source = self.save("in.npy", self.normal(1, 1, 8, 9))
         call = ["run", "UpsampleBicubic2dAA", "--input", source, "--output", "out.npy"]
         size = ["--output_size", "4,4"]
-        for words, says in ((["--output_size", "4,x"], ["--output_size", "'x'"]),
-                            (["--output_size", "4,4.5"], ["--output_size", "'4.5'"]),
+        for words, says in ((["--output_size", "4,x"], ["--output_size", "'4,x'"]),
+                            (["--output_size", "4,4.5"], ["--output_size", "'4,4.5'"]),
+                            (["--output_size", "4,,4"], ["--output_size", "'4,,4'"]),
+                            (["--output_size", "4,4,"], ["--output_size", "'4,4,'"]),
                             (["--output_size", "99999999999999999999,1"], "--output_size"),
                             ([*size, "--scales_h", "two"], ["--scales_h", "'two'"]),
                             ([*size, "--align_corners", "maybe"], ["--align_corners", "'maybe'"]),
                             ([*size, "--layout", "CHWN"], ["--layout", "NHWC", "'CHWN'"]),
                             ([*size, "--dtype", "int8"], ["--dtype", "bfloat16", "'int8'"]),
                             ([*size, "--rule", "exact"], "--rule"),
-                            ([*size, "--threads", "0"], "--threads"),
-                            ([*size, "--memory", "lots"], "--memory"),
+                            ([*size, "--spacing", "0,1"], ["--spacing", "above 0"]),
                             ([*size, "--nonsense"], "--nonsense"),
                             ([*size, "--spacing", "1,1"], "--spacing"),
                             ([], "--output_size is required")):

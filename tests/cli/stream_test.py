@@ -4,13 +4,14 @@
 
 import gzip
 import os
+import re
 import shutil
 import subprocess
 import sys
 import unittest
 
 import numpy as np
-from support import OPSCV, CommandTest, sizes
+from support import OPSCV, USAGE, CommandTest, sizes
 
 MIB = 1 << 20
 NEAREST = "UpsampleNearestExact3d"
@@ -31,7 +32,7 @@ class Bits(CommandTest):
 
     def both(self, operator, source, target, *words):
         contents = []
-        for memory in ("1G", "3000"):
+        for memory in ("1G", "4K"):
             name = f"{memory}_{target}"
             self.opscv("run", operator, "--input", source, "--output", name, "--memory", memory,
                        *words)
@@ -81,6 +82,20 @@ class Bits(CommandTest):
 
 
 class Memory(CommandTest):
+    def test_less_than_the_smallest_box_takes_is_refused(self):
+        """The least that works is told, and works."""
+        self.save("in.npy", self.normal(1, 1, 300, 200))
+        self.opscv("run", "UpsampleBicubic2dAA", "--input", "in.npy", "--output", "in.nii.gz",
+                   "--output_size", "300,200")
+        for source in ("in.npy", "in.nii.gz"):
+            with self.subTest(source):
+                call = ["run", "UpsampleBicubic2dAA", "--input", source, "--output", "out.npy",
+                        "--output_size", "1,2", "--memory"]
+                err = self.refused(*call, "5000", status=USAGE, says=["--memory must be ", "got 5000"])
+                least = re.search(r"must be (\w+) or more", err)[1]
+                self.opscv(*call, least)
+                self.assertEqual(self.load("out.npy").shape, (1, 1, 1, 2))
+
     def peak(self, *words):
         """Runs the command; the most memory it held."""
         done = subprocess.run([sys.executable, "-S", "-E", "-c", PEAK, OPSCV, *words, "--quiet"],

@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 import numpy as np
-from support import BAD_INPUT, FAILED_CHECK, OPSCV, ROOT, CommandTest, halves, sizes
+from support import BAD_INPUT, CANNOT_WRITE, FAILED_CHECK, OPSCV, ROOT, CommandTest, halves, sizes
 
 OPERATORS = ["UpsampleBicubic2dAA", "UpsampleBicubic2dAAGrad", "UpsampleNearestExact3d",
              "UpsampleNearestExact3dGrad"]
@@ -199,7 +199,8 @@ class Gen(CommandTest):
 
     def gen(self, cases, *words, **options):
         (self.folder / "cases.json").write_text(json.dumps(cases))
-        return self.opscv("gen", "cases.json", "--output", "out", *words, **options)
+        output = [] if any(word.startswith("--output") for word in words) else ["--output", "out"]
+        return self.opscv("gen", "cases.json", *output, *words, **options)
 
     def test_inputs_and_answers(self):
         out, _ = self.gen(self.CASES)
@@ -240,7 +241,16 @@ class Gen(CommandTest):
         refused([3], "has the id ''")
         refused([{"id": "x", "op": "Fly"}], "Fly")
         refused([{"id": "x", "op": OPERATORS[1]}], "grad_output_shape")
-        refused([{**self.CASES[0], "data": "noise"}], "noise")
+        for data in ("noise", "arange mod 0", "arange mod 99999999999999999999", "const 1.2.3",
+                     "half +1 half -9.9.9", "ones, nan at [0]", "ones, inf at [0, 0, 0, 4, 0]",
+                     "ones, nan at [0, 0, 0, 0, 4611686018427387904]"):
+            refused([{**self.CASES[0], "data": data}], f"data '{data}")
+        refused([{**self.CASES[0], "id": 5}], "has the id ''")
+        for name, says in ((".", "a directory"), ("none.json", "No such file")):
+            self.refused("gen", name, "--output", "out", status=BAD_INPUT, says=[name, says])
+        (self.folder / "file").write_bytes(b"")
+        _, err = self.gen(self.CASES[:1], "--output=file/x", status=CANNOT_WRITE)
+        self.assertIn("file/x", err)
         refused([], "no such case")
         self.assertFalse((self.folder / "out" / "x").exists())
 

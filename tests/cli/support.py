@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -34,6 +35,15 @@ def halves(volume):
     n, c, d, h, w = volume.shape
     parts = volume.astype(np.float64).reshape(n, c, d // 2, 2, h // 2, 2, w // 2, 2)
     return parts.sum(axis=(3, 5, 7))
+
+
+def exif_of(order, orientation):
+    """EXIF data of two entries, the second of which is the orientation."""
+    width = struct.pack(order + "HHII", 0x0100, 4, 1, 30)
+    turn = struct.pack(order + "HHIHH", 0x0112, 3, 1, orientation, 0)
+    mark = b"MM" if order == ">" else b"II"
+    return (b"Exif\0\0" + mark + struct.pack(order + "HIH", 42, 8, 2) + width + turn +
+            struct.pack(order + "I", 0))
 
 
 class CommandTest(unittest.TestCase):
@@ -68,6 +78,19 @@ class CommandTest(unittest.TestCase):
             self.assertIn(part, err)
         self.assertEqual(self.files(), before)
         return err
+
+    def build_library(self, name, source):
+        """A library that may stand before others: see preloading."""
+        path = self.folder / f"{name}.cc"
+        path.write_text(source)
+        subprocess.run([os.environ.get("OPSCV_CXX", "g++"), "-std=c++20", "-shared", "-fPIC",
+                        f"-I{ROOT / 'include'}", path, "-ldl", "-o", self.folder / f"{name}.so"],
+                       check=True)
+
+    def preloading(self, name):
+        """The environment in which its functions replace those of the same name."""
+        asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        return {**os.environ, "LD_PRELOAD": str(self.folder / f"{name}.so"), "ASAN_OPTIONS": asan}
 
     def files(self):
         return sorted(path.name for path in self.folder.iterdir())
