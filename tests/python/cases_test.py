@@ -224,10 +224,21 @@ def test_what_else_cannot_be_used_is_status_2(tmp_path, capsys, monkeypatch):
         assert main([str(file), "--door", "c"]) == 2
         err = capsys.readouterr().err
         assert library in err and err.count("\n") == 1
-    monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.delitem(sys.modules, "opscv.torch", raising=False)
-    assert main([str(file), "--door", "torch"]) == 2
-    assert "torch" in capsys.readouterr().err
+
+
+def test_without_pytorch_only_its_door_is_shut(tmp_path):
+    """Cases whose data PyTorch's generator makes are not offered then, by any door."""
+    file = tmp_path / "case.json"
+    file.write_text(json.dumps([CASE, {**CASE, "id": "Y", "data": "randn seed 1"}]))
+    for door, expected in (("torch", 2), ("native", 0)):
+        code = ("import sys; sys.modules['torch'] = None; from opscv.cases.__main__ import main; "
+                f"sys.exit(main([{str(file)!r}, '--door', {door!r}]))")
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert done.returncode == expected, done.stdout + done.stderr
+        if expected == 2:
+            assert done.stderr.startswith("opscv.cases: ") and done.stderr.count("\n") == 1
+        else:
+            assert "1 passed, 0 failed, 1 not offered" in done.stdout
 
 
 def test_tensors_that_cannot_be_made_fail_their_case(tmp_path, capsys):
