@@ -96,12 +96,13 @@ class BoundPlan {
 };
 
 // Asks the kernel for huge pages in a fresh block of memory. Only advice: what it answers does not
-// matter.
+// matter. Pages that the block shares with others are advised too: were they left out, the last huge
+// page of a block that ends within it would be 512 small ones.
 void AdviseHugePages(uintptr_t address, size_t bytes) {
   static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const uintptr_t begin = (address + page - 1) / page * page;
-  const uintptr_t end = (address + bytes) / page * page;
-  if (end > begin) madvise(ToOutput(begin), end - begin, MADV_HUGEPAGE);
+  const uintptr_t begin = address / page * page;
+  const uintptr_t end = (address + bytes + page - 1) / page * page;
+  madvise(ToOutput(begin), end - begin, MADV_HUGEPAGE);
 }
 
 struct DLPackType {

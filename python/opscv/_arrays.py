@@ -49,6 +49,9 @@ def _of_numpy(name: str, array: np.ndarray, for_writing: bool) -> View:
 def view(name: str, array: Any, for_writing: bool = False) -> View:
     """The array's memory. TypeError or ValueError naming the argument where it cannot be used."""
     if isinstance(array, np.ndarray):
+        if isinstance(array, np.ma.MaskedArray):
+            raise TypeError(f"{name} must not have a mask, which would be lost here: take its data or "
+                            "fill it.")
         return _of_numpy(name, array, for_writing)
     if not hasattr(array, "__dlpack__"):
         raise TypeError(f"{name} must be a NumPy array or speak DLPack, got "
@@ -56,6 +59,10 @@ def view(name: str, array: Any, for_writing: bool = False) -> View:
     if getattr(array, "requires_grad", False):
         raise TypeError(f"{name} must not require grad, which would be lost here: detach it, or use "
                         "opscv.torch.interpolate.")
+    is_negated = getattr(array, "is_neg", None)
+    if is_negated is not None and is_negated():
+        raise TypeError(f"{name} must not be negated lazily, since its memory has the other sign: take "
+                        "its resolve_neg().")
     try:
         loan = (_native.borrow_for_writing if for_writing else _native.borrow)(array)
     except TypeError:
@@ -114,5 +121,3 @@ def fresh(shape: tuple[int, ...], dtype: int, like: Any) -> tuple[Any, View]:
         raise TypeError(f"out must be given: {type(like).__module__} has no from_dlpack to make a "
                         f"{type(like).__name__} with.")
     return take_over(_Lender(memory, dtype)), seen
-
-

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from ._arrays import fresh, view
-from ._plans import (Attrs, in_python_words, make_plan, row_major, to_ints, to_scale,
-                     to_threads)
+from ._arrays import View, fresh, view
+from ._plans import (Attrs, in_python_words, make_plan, row_major, to_bool, to_ints,
+                     to_scale, to_threads)
 from ._types import (DTYPE_NAMES, OPERATORS, Operator, channels_first, in_layout, to_layout,
                      to_rule)
 
@@ -27,28 +27,33 @@ def _resize(op: Operator, array: Array, attrs: Attrs, sizes: tuple[int, ...], ru
     if not op.backward:
         sizes = (*channels_first(source.shape, order)[:2], *sizes)
     shape = in_layout(sizes, order)
-    if out is None:
-        # A plan for row-major memory first: what it refuses needs no memory.
-        plan = make_plan(op, attrs, rule_number, source.dtype, order, source.shape, source.strides,
-                         shape, row_major(shape))
-        result, target = fresh(shape, source.dtype, array)
-    else:
-        result, target = out, view("out", out, for_writing=True)
-        if target.dtype != source.dtype:
-            raise TypeError(f"out must be of the same type as {op.input}, "
-                            f"{DTYPE_NAMES[source.dtype]}, got {DTYPE_NAMES[target.dtype]}.")
-        plan = make_plan(op, attrs, rule_number, source.dtype, order, source.shape, source.strides,
-                         target.shape, target.strides)
     try:
+        if out is None:
+            # A plan for row-major memory first: what it refuses needs no memory.
+            plan = make_plan(op, attrs, rule_number, source.dtype, order, source.shape,
+                             source.strides, shape, row_major(shape))
+            result, target = fresh(shape, source.dtype, array)
+        else:
+            result, target = out, _out_view(out, op, source.dtype)
+            plan = make_plan(op, attrs, rule_number, source.dtype, order, source.shape,
+                             source.strides, target.shape, target.strides)
         plan.run(source.address, target.address, thread_count)
     except ValueError as error:
         raise ValueError(in_python_words(op, str(error))) from None
     return result
 
 
+def _out_view(out: Any, op: Operator, dtype: int) -> View:
+    target = view("out", out, for_writing=True)
+    if target.dtype != dtype:
+        raise TypeError(f"out must be of the same type as {op.input}, {DTYPE_NAMES[dtype]}, got "
+                        f"{DTYPE_NAMES[target.dtype]}.")
+    return target
+
+
 def _bicubic_attrs(output_size: tuple[int, ...], align_corners: bool, scales_h: float | None,
                    scales_w: float | None) -> Attrs:
-    return (("output_size", output_size), ("align_corners", bool(align_corners)),
+    return (("output_size", output_size), ("align_corners", to_bool("align_corners", align_corners)),
             ("scales_h", to_scale("scales_h", scales_h)),
             ("scales_w", to_scale("scales_w", scales_w)))
 

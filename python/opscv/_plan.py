@@ -2,25 +2,68 @@
 """A plan that is made once and run as often as wanted, box by box where memory is short."""
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from . import _native
 from ._arrays import View, fresh, view
-from ._plans import Attrs, in_python_words, make_plan, row_major, to_ints, to_threads
-from ._types import (DTYPE_NAMES, OPERATORS, channels_first, in_layout, to_dtype, to_layout, to_rule)
+from ._plans import (Attrs, make_plan, row_major, tensors_in_python_words, to_bool, to_ints,
+                     to_scale, to_threads)
+from ._types import (DTYPE_NAMES, OPERATORS, Operator, channels_first, in_layout, to_dtype,
+                     to_layout, to_rule)
 
 Box = tuple[slice, ...]
 
 
-def _attribute(name: str, value: Any) -> Any:
-    """A value as the native module takes it: lists as tuples, so that they can be looked up."""
-    if isinstance(value, (bool, int, float)) or not hasattr(value, "__iter__"):
-        return value
-    values = tuple(value)
+def _to_scales(name: str, value: Any, axes: int) -> tuple[float, ...]:
+    """One for each axis; the library counts them."""
+    if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} must be a list of {axes} numbers or None, got {value!r}.")
+    return tuple([to_scale(f"{name}[{axis}]", scale) for axis, scale in enumerate(value)])
+
+
+def _to_attribute(op: Operator, name: str, value: Any) -> Any:
+    """A value of the type that the prototype has, one that can be looked up."""
+    if name == "output_size":
+        return to_ints(name, value, op.axes)
+    if name == "input_size":
+        return to_ints(name, value, op.axes + 2)
+    if name == "align_corners":
+        return to_bool(name, value)
+    if name in ("scales_h", "scales_w"):
+        return to_scale(name, value)
     if name == "scales":
-        return tuple(0.0 if scale is None else float(scale) for scale in values)
-    return to_ints(name, values, len(values))
+        return _to_scales(name, value, op.axes)
+    return 0  # the library refuses the name
+
+
+def _to_operator(op: Any) -> Operator:
+    if not isinstance(op, str):
+        raise TypeError(f"op must be a str, one of {', '.join(OPERATORS)}, got {op!r}.")
+    for name, known in OPERATORS.items():
+        if name.lower() == op.lower():
+            return known
+    raise ValueError(f"op must be one of {', '.join(OPERATORS)}, got {op!r}.")
+
+
+def _range(name: str, part: slice, extent: int) -> tuple[int, int]:
+    """Where a slice of 0..extent begins and ends. Nothing is cut off at the ends, nor counted from
+    the end: a box is made by arithmetic, and what leaves the output is a mistake there."""
+    try:
+        begin, end, step = [default if bound is None else operator.index(bound) for bound, default
+                            in ((part.start, 0), (part.stop, extent), (part.step, 1))]
+    except TypeError:
+        raise TypeError(f"{name} must be a slice of integers, got {part}.") from None
+    if step != 1:
+        raise ValueError(f"{name} must be a slice without a step, got {part}.")
+    if not (0 <= begin <= extent and 0 <= end <= extent):
+        raise ValueError(f"{name} must be a slice within 0..{extent}, got {begin}:{end}.")
+    if end < begin:
+        raise ValueError(f"{name} must not end before it begins, got {begin}:{end}.")
+    return begin, end
 
 
 class Plan:
@@ -40,15 +83,12 @@ class Plan:
 
     def __init__(self, op: str, shape: Sequence[int], *, dtype: Any = "float32",
                  layout: str | None = None, rule: str | None = None, **attributes: Any) -> None:
-        known = {name.lower(): operator for name, operator in OPERATORS.items()}
-        if op.lower() not in known:
-            raise ValueError(f"op must be one of {', '.join(OPERATORS)}, got {op!r}.")
-        self._op = known[op.lower()]
+        self._op = _to_operator(op)
         self._dtype = to_dtype(dtype)
         self._layout = to_layout(self._op, layout)
         self._rule = to_rule(self._op, rule)
-        self._attrs: Attrs = tuple((name, _attribute(name, value))
-                                   for name, value in attributes.items())
+        self._attrs: Attrs = tuple([(name, _to_attribute(self._op, name, value))
+                                    for name, value in attributes.items()])
         self._in_shape = to_ints("shape", shape, self._op.axes + 2)
         self._out_shape = self._output_shape(dict(self._attrs))
         self._whole = self._native(row_major(self._in_shape), row_major(self._out_shape), False)
@@ -57,15 +97,18 @@ class Plan:
         needed = "input_size" if self._op.backward else "output_size"
         if needed not in attrs:
             raise ValueError(f"{needed} must be given.")
-        sizes = to_ints(needed, attrs[needed], self._op.axes + 2 * self._op.backward)
+        sizes = attrs[needed]
         if not self._op.backward:
             sizes = (*channels_first(self._in_shape, self._layout)[:2], *sizes)
         return in_layout(sizes, self._layout)
 
     def _native(self, in_strides: tuple[int, ...], out_strides: tuple[int, ...],
                 boxes_only: bool) -> _native.Plan:
-        return make_plan(self._op, self._attrs, self._rule, self._dtype, self._layout,
-                         self._in_shape, in_strides, self._out_shape, out_strides, boxes_only)
+        try:
+            return make_plan(self._op, self._attrs, self._rule, self._dtype, self._layout,
+                             self._in_shape, in_strides, self._out_shape, out_strides, boxes_only)
+        except ValueError as error:
+            raise ValueError(tensors_in_python_words(self._op, str(error))) from None
 
     @property
     def input_shape(self) -> tuple[int, ...]:
@@ -80,12 +123,14 @@ class Plan:
         return self._whole.describe()
 
     def _ranges(self, box: Box) -> tuple[list[int], list[int]]:
-        if not isinstance(box, tuple) or len(box) != len(self._out_shape) or not all(
-                isinstance(part, slice) and part.step in (None, 1) for part in box):
-            raise ValueError(f"box must be {len(self._out_shape)} slices without steps, got "
-                             f"{box!r}.")
-        bounds = [part.indices(extent)[:2] for part, extent in zip(box, self._out_shape)]
-        return [begin for begin, _ in bounds], [max(begin, end) for begin, end in bounds]
+        rank = len(self._out_shape)
+        if not isinstance(box, tuple) or not all(isinstance(part, slice) for part in box):
+            raise TypeError(f"box must be a tuple of {rank} slices, got {box!r}.")
+        if len(box) != rank:
+            raise ValueError(f"box must have {rank} slices, got {len(box)}.")
+        ranges = [_range(f"box[{axis}]", part, extent)
+                  for axis, (part, extent) in enumerate(zip(box, self._out_shape))]
+        return [begin for begin, _ in ranges], [end for _, end in ranges]
 
     def input_box(self, output_box: Box) -> Box:
         """The part of the input that a box of the output depends on."""
@@ -114,7 +159,7 @@ class Plan:
         try:
             plan.run_box(begin, end, source.address, origin, target.address, count)
         except ValueError as error:
-            raise ValueError(in_python_words(self._op, str(error))) from None
+            raise ValueError(tensors_in_python_words(self._op, str(error))) from None
         return result
 
     def _checked_type(self, array: View, name: str) -> View:

@@ -5,21 +5,36 @@ from __future__ import annotations
 import functools
 import operator
 import re
+from collections.abc import Mapping, Set
+from numbers import Real
 from typing import Any
+
+import numpy as np
 
 from . import _native
 from ._types import Operator
 
 Attrs = tuple[tuple[str, Any], ...]
 
-
 LARGEST = 2**63 - 1
+_MOST_THREADS = 2**31 - 1
+# What has elements, but no sizes in an order.
+_NO_LISTS = (str, bytes, bytearray, memoryview, Mapping, Set)
+
+
+def _integer(value: Any) -> int:
+    """TypeError for what is none, and for True and False, which Python counts among the integers."""
+    if isinstance(value, bool):
+        raise TypeError
+    return operator.index(value)
 
 
 def to_ints(name: str, value: Any, count: int) -> tuple[int, ...]:
     """A list of `count` sizes."""
     try:
-        numbers = tuple([operator.index(element) for element in value])
+        if isinstance(value, _NO_LISTS):
+            raise TypeError
+        numbers = tuple([_integer(element) for element in value])
     except TypeError:
         raise TypeError(f"{name} must be a list of integers, got {value!r}.") from None
     if len(numbers) != count:
@@ -38,35 +53,48 @@ def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(strides)
 
 
+def to_bool(name: str, value: Any) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be a bool, got {value!r}.")
+    return bool(value)
+
+
 def to_scale(name: str, value: Any) -> float:
     """The scale as prototypes have it: 0 where none is given."""
     if value is None:
         return 0.0
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a number or None, got {value!r}.")
     try:
         return float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number or None, got {value!r}.") from None
+    except OverflowError:
+        raise ValueError(f"{name} must be finite, got a number beyond the range of a float.") from None
 
 
-def to_threads(threads: int | None) -> int:
+def to_threads(threads: Any) -> int:
     if threads is None:
         return 0
     try:
-        count = operator.index(threads)
+        count = _integer(threads)
     except TypeError:
         raise TypeError(f"threads must be an integer or None, got {threads!r}.") from None
-    if count < 1:
-        raise ValueError(f"threads must be >= 1, got {count}.")
+    if not 1 <= count <= _MOST_THREADS:
+        raise ValueError(f"threads must be >= 1 and below 2^31, got {count}.")
     return count
 
 
-def in_python_words(op: Operator, message: str) -> str:
-    """A native message with the arguments' names in Python. There the result is `out` whatever the
-    prototype calls it, and a list of scales is one argument for each axis."""
-    if op.is_nearest:
-        message = re.sub(r"\bscales\[(\d)\]", lambda m: "scales_" + "dhw"[int(m[1])], message)
+def tensors_in_python_words(op: Operator, message: str) -> str:
+    """A native message with the tensors' names in Python, where the result is `out` whatever the
+    prototype calls it."""
     message = re.sub(rf"^{op.output}(?= must)|\boutput(?= must)", "out", message)
     return re.sub(r"\binput(?= must)|(?<=memory with )input\b", op.input, message)
+
+
+def in_python_words(op: Operator, message: str) -> str:
+    """The same for a function, which has one argument for each axis of a list of scales."""
+    if op.is_nearest:
+        message = re.sub(r"\bscales\[(\d)\]", lambda m: "scales_" + "dhw"[int(m[1])], message)
+    return tensors_in_python_words(op, message)
 
 
 @functools.lru_cache(maxsize=256)
@@ -81,10 +109,5 @@ def make_plan(op: Operator, attrs: Attrs, rule: int, dtype: int, layout: int,
               in_shape: tuple[int, ...], in_strides: tuple[int, ...], out_shape: tuple[int, ...],
               out_strides: tuple[int, ...], boxes_only: bool = False) -> _native.Plan:
     """The plan of a call. Equal calls share one; the last 256 are kept."""
-    try:
-        return _cached(op, attrs, rule, dtype, layout, in_shape, in_strides, out_shape, out_strides,
-                       boxes_only)
-    except ValueError as error:
-        raise ValueError(in_python_words(op, str(error))) from None
-
-
+    return _cached(op, attrs, rule, dtype, layout, in_shape, in_strides, out_shape, out_strides,
+                   boxes_only)

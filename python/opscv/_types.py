@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -62,30 +63,37 @@ def to_dtype(dtype: Any) -> int:
     """The number of a type given by name, or as NumPy takes it."""
     if isinstance(dtype, str) and dtype in DTYPE_NAMES:
         return DTYPE_NAMES.index(dtype)
-    number = number_of(np.dtype(dtype))
+    number = None
+    if dtype is not None:  # which NumPy takes for float64
+        try:
+            number = number_of(np.dtype(dtype))
+        except (TypeError, ValueError):
+            pass
     if number is None:
-        raise TypeError(f"dtype must be one of {', '.join(DTYPE_NAMES)}, got {dtype}.")
+        raise TypeError(f"dtype must be one of {', '.join(DTYPE_NAMES)}, got {dtype!r}.")
     return number
+
+
+def one_of(name: str, value: Any, known: Sequence[str]) -> int:
+    """The place of a word in the list of those that there are."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a str, one of {', '.join(known)}, got {value!r}.")
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}.")
+    return known.index(value)
 
 
 def to_layout(op: Operator, layout: str | None) -> int:
     """0 for channels first (the default), 1 for channels last."""
-    if layout is None:
-        return 0
-    if layout not in op.layouts:
-        raise ValueError(f"layout must be one of {', '.join(op.layouts)}, got {layout!r}.")
-    return op.layouts.index(layout)
+    return 0 if layout is None else one_of("layout", layout, op.layouts)
 
 
 def to_rule(op: Operator, rule: str | None) -> int:
-    if not op.is_nearest:
-        if rule is not None:
-            raise ValueError(f"rule must not be given: {op.name} takes none, got {rule!r}.")
-        return 0
-    rule = DEFAULT_RULE if rule is None else rule
-    if rule not in RULES:
-        raise ValueError(f"rule must be one of {', '.join(RULES)}, got {rule!r}.")
-    return RULES.index(rule)
+    if op.is_nearest:
+        return one_of("rule", DEFAULT_RULE if rule is None else rule, RULES)
+    if rule is not None:
+        raise ValueError(f"rule must not be given: {op.name} takes none, got {rule!r}.")
+    return 0
 
 
 def in_layout(sizes: tuple[int, ...], layout: int) -> tuple[int, ...]:

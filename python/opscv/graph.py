@@ -17,7 +17,7 @@ import numpy as np
 from . import _native
 from ._arrays import View, fresh, view
 from ._plans import LARGEST, row_major, to_ints, to_threads
-from ._types import DTYPE_NAMES, OPERATORS, RULES, to_dtype
+from ._types import DTYPE_NAMES, OPERATORS, RULES, one_of, to_dtype
 
 LAYOUTS = ("channels_first", "channels_last")
 
@@ -112,16 +112,11 @@ def _attribute_error(node: str, name: str, value: Any) -> TypeError:
 
 
 def _to_rule(rule: str | None) -> int:
-    if rule is None:
-        return 0
-    if rule not in RULES:
-        raise ValueError(f"rule must be one of {', '.join(RULES)}, got {rule!r}.")
-    return RULES.index(rule)
+    return 0 if rule is None else one_of("rule", rule, RULES)
 
 
 def _to_native(hint: TensorHint) -> tuple[int | None, list[int] | None, int]:
-    if hint.layout not in LAYOUTS:
-        raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}, got {hint.layout!r}.")
+    layout = one_of("layout", hint.layout, LAYOUTS)
     shape = hint.shape
     if shape is not None:
         try:
@@ -130,7 +125,7 @@ def _to_native(hint: TensorHint) -> tuple[int | None, list[int] | None, int]:
             raise TypeError(f"shape must be a list of integers, got {shape!r}.") from None
         shape = to_ints("shape", shape, len(shape))
     return (None if hint.dtype is None else to_dtype(hint.dtype),
-            None if shape is None else list(shape), LAYOUTS.index(hint.layout))
+            None if shape is None else list(shape), layout)
 
 
 def _from_native(hint: tuple[int | None, list[int] | None, int]) -> TensorHint:

@@ -79,3 +79,19 @@ def test_memory_elsewhere_is_refused():
 def test_complex_tensors_are_refused():
     with pytest.raises(TypeError, match="^self must be of type float64"):
         opscv.upsample_bicubic2d_aa(torch.ones(1, 1, 4, 4, dtype=torch.complex64), (2, 2))
+
+
+def test_memory_that_means_something_else_is_refused():
+    """PyTorch lends the memory of a tensor that it has not negated yet."""
+    image = torch.ones(1, 1, 4, 4)
+    with pytest.raises(TypeError, match="^self must not be negated lazily"):
+        opscv.upsample_bicubic2d_aa(torch._neg_view(image), (2, 2))
+    with pytest.raises(TypeError, match="^out must not be negated lazily"):
+        opscv.upsample_bicubic2d_aa(image, (4, 3), out=torch._neg_view(torch.ones(1, 1, 4, 3)))
+
+
+def test_read_only_memory_is_no_out():
+    frozen = np.zeros((1, 1, 2, 2))
+    frozen.flags.writeable = False
+    with pytest.raises(TypeError, match="^out must lend its memory by DLPack on the CPU for writing"):
+        opscv.upsample_bicubic2d_aa(np.ones((1, 1, 4, 4)), (2, 2), out=Speaker(frozen))

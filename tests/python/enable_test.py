@@ -153,6 +153,34 @@ def test_other_tensors_pass_by():
     assert not taken() and not opscv.torch.report().not_taken
 
 
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", ["sparse", "CSR", "mkldnn", "quantized"])
+def test_tensors_of_other_kinds_are_answered_as_pytorch_does(kind, name):
+    shape = (2, 2) if kind == "CSR" else (1, 2, 4, 4) if "2d" in name else (1, 2, 4, 4, 4)
+    dense = torch.from_numpy(seeded(f"{kind} {name}").standard_normal(shape)).float()
+    make = {"sparse": dense.to_sparse, "mkldnn": dense.to_mkldnn, "CSR": dense.to_sparse_csr,
+            "quantized": lambda: torch.quantize_per_tensor(dense, 0.1, 0, torch.quint8)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch warns that these kinds are beta, or deprecated
+        tensor = make[kind]()
+    args = [[4] * (2 if "2d" in name else 3)]
+    args += [[1, 2, *args[0]]] if name.endswith("backward") else []
+    args += [False] if "2d" in name else []
+
+    def answer():
+        try:
+            result = getattr(ATEN, name)(tensor, *args)
+            return result.layout, result.dtype, result.dequantize().tolist()
+        except (RuntimeError, NotImplementedError) as error:
+            return type(error), str(error).split("\n")[0]
+
+    expected = answer()
+    with opscv.torch.enabled():
+        assert answer() == expected
+    ((counted, reason),) = opscv.torch.report().not_taken
+    assert (counted, reason) == (name, "no dense memory") and not taken()
+
+
 @pytest.mark.parametrize("mode,shape,size", [(BICUBIC, (2, 3, 12, 10), (5, 7)),
                                              (NEAREST, (2, 3, 4, 5, 6), (7, 3, 9))])
 def test_functions_and_modules_of_pytorch_run_here(mode, shape, size):

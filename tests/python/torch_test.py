@@ -154,3 +154,41 @@ def test_nan_stays_where_weights_reach():
     y = interpolate(x, size=(18, 18), **BICUBIC)
     reached = interpolate(torch.eye(81).reshape(81, 1, 9, 9), size=(18, 18), **BICUBIC)[40, 0] != 0
     assert torch.equal(torch.isnan(y[0, 0]), reached)
+
+
+class Unlike(torch.Tensor):
+    pass
+
+
+def test_results_have_the_class_that_pytorch_gives_them():
+    x = torch.ones(1, 1, 4, 4)
+    for tensor in (x, x.as_subclass(Unlike), torch.nn.Parameter(x)):
+        kinds = [type(f(tensor, size=(2, 2), **BICUBIC)) for f in (F.interpolate, interpolate)]
+        assert kinds[0] is kinds[1]
+
+
+def test_corners_that_are_no_bool_are_pytorchs_to_refuse():
+    for corners in ("yes", 1):
+        for function in (F.interpolate, interpolate):
+            with pytest.raises(TypeError, match="invalid combination of arguments"):
+                function(torch.ones(1, 1, 4, 4), size=(2, 2), align_corners=corners, **BICUBIC)
+
+
+@pytest.mark.parametrize("mode,shape,size", [(BICUBIC, (1, 2, 5, 4), (3, 6)),
+                                             (NEAREST, (1, 2, 2, 3, 4), (3, 3, 3))])
+def test_memory_that_means_something_else(mode, shape, size):
+    """Tensors that PyTorch negates lazily, as conj().imag does, and zeros without memory; as the input
+    and as the gradient."""
+    x = random_tensor(seeded(f"something else {mode}"), shape)
+    negated = torch.complex(x, x).conj().imag
+    assert negated.is_neg()
+    assert torch.equal(interpolate(negated, size=size, **mode), -interpolate(x, size=size, **mode))
+    leaf = x.clone().requires_grad_()
+    y = interpolate(leaf, size=size, **mode)
+    (forth,) = torch.autograd.grad(y, leaf, torch.ones_like(y), retain_graph=True)
+    (back,) = torch.autograd.grad(y, leaf, torch._neg_view(torch.ones_like(y)), retain_graph=True)
+    assert torch.equal(back, -forth)
+    zeros = torch._efficientzerotensor(shape, dtype=torch.float64)
+    assert not interpolate(zeros, size=size, **mode).any()
+    (none,) = torch.autograd.grad(y, leaf, torch._efficientzerotensor(y.shape, dtype=y.dtype))
+    assert none.shape == shape and not none.any()

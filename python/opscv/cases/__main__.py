@@ -10,7 +10,8 @@ from typing import Any
 
 from ._c_door import CDoor
 from ._doors import NativeDoor, PythonDoor, TorchDoor
-from ._files import FileError, read_problems
+from ._fields import FileError
+from ._files import read_problems
 from ._judge import Verdict, try_problem
 
 _DOORS: dict[str, Any] = {"c": CDoor, "native": NativeDoor, "python": PythonDoor,
@@ -39,8 +40,8 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m opscv.cases",
         description="Runs the cases of a file, or those that a specification expands to, through a "
         "door of the library, and judges the results by a float64 reference.",
-        epilog="Exit status: 0 all passed, 1 a case failed or none ran, 2 the file or a door cannot "
-        "be used.")
+        epilog="Exit status: 0 all passed, 1 a case failed or none ran, 2 the file, the door or the report "
+        "cannot be used.")
     parser.add_argument("file", type=pathlib.Path, metavar="FILE.json")
     parser.add_argument("--door", required=True, choices=sorted(_DOORS))
     parser.add_argument("--only", nargs="+", default=[], metavar="ID", help="just these cases")
@@ -49,14 +50,18 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _unusable(words: str) -> int:
+    print(f"opscv.cases: {' '.join(words.split())}", file=sys.stderr)
+    return 2
+
+
 def main(words: list[str] | None = None) -> int:
     options = _parser().parse_args(words)
     try:
         door = _DOORS[options.door]()
         problems, sequences = read_problems(options.file, options.door == "c")
-    except (FileError, OSError) as error:
-        print(f"opscv.cases: {error}", file=sys.stderr)
-        return 2
+    except (FileError, ImportError, OSError) as error:
+        return _unusable(str(error))
     verdicts = [try_problem(problem, door) for problem in problems
                 if not options.only or problem.id in options.only]
     counts = {outcome: sum(v.outcome == outcome for v in verdicts) for outcome in _MARKS}
@@ -66,9 +71,13 @@ def main(words: list[str] | None = None) -> int:
     print(f"\n{options.file} through the door {door.name}: {counts['passed']} passed, "
           f"{counts['failed']} failed, {counts['not offered'] + len(sequences)} not offered")
     if options.report:
-        options.report.write_text(json.dumps(
-            {"file": str(options.file), "door": door.name, **counts,
-             "sequences": sequences, "cases": [v.as_json() for v in verdicts]}, indent=1))
+        report = json.dumps({"file": str(options.file), "door": door.name, **counts,
+                             "sequences": sequences, "cases": [v.as_json() for v in verdicts]},
+                            indent=1)
+        try:
+            options.report.write_text(report)
+        except OSError as error:
+            return _unusable(f"{options.report}: {error.strerror}")
     return 0 if counts["passed"] and not counts["failed"] else 1
 
 

@@ -41,7 +41,10 @@ class CDoor:
     name = "c"
 
     def __init__(self) -> None:
-        self._library = ctypes.CDLL(_find_library())
+        name = _find_library()
+        self._library = ctypes.CDLL(name)
+        if not hasattr(self._library, "aclGetRecentErrMsg"):
+            raise OSError(f"{name} has no aclGetRecentErrMsg: it is another library")
         self._library.aclGetRecentErrMsg.restype = ctypes.c_char_p
         self._library.aclCreateTensor.restype = ctypes.c_void_p
         self._library.aclCreateIntArray.restype = ctypes.c_void_p

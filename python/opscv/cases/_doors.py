@@ -113,6 +113,10 @@ class TorchDoor:
     refused: nothing of the library would be tested."""
     name = "torch"
 
+    def __init__(self) -> None:
+        from .. import torch  # which fails where there is no PyTorch
+        self._ours = torch
+
     def rule(self, problem: Problem) -> str:
         if problem.rule not in (None, "torch_cpu"):
             raise NotOffered(f"PyTorch has no rule {problem.rule}")
@@ -121,7 +125,6 @@ class TorchDoor:
     def run(self, problem: Problem, source: Tensor, target: Tensor) -> None:
         import torch
 
-        from ..torch import enabled, report
         from ..torch._resize import KINDS
 
         if problem.order:
@@ -131,15 +134,15 @@ class TorchDoor:
         kind = next(kind for kind in KINDS if kind.op is problem.op)
         args: list[Any] = [problem.output_size] + ([problem.input_size] if problem.op.backward else [])
         args += [] if problem.op.is_nearest else [problem.align_corners]
-        before = report()
+        before = self._ours.report()
         try:
             tensors = [self._tensor(torch, source, problem.dtype),
                        self._tensor(torch, target, problem.out_dtype or problem.dtype)]
-            with enabled():
+            with self._ours.enabled():
                 kind.out(tensors[0], *args, *problem.scales, **{kind.out_name: tensors[1]})
         except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
             raise Refused(str(error).split("\n")[0]) from None
-        after = report()
+        after = self._ours.report()
         if after.taken == before.taken:
             left = set(after.not_taken) - set(before.not_taken) or set(after.not_taken)
             raise Refused(f"left to PyTorch: {', '.join(sorted(reason for _, reason in left))}")

@@ -117,7 +117,14 @@ def try_problem(problem: Problem, door: Any) -> Verdict:
         rule = door.rule(problem)
         source, values = make_input(problem)
         target = make_output(problem)
-        before = target.storage.copy()
+    except NotOffered as reason:
+        return Verdict(problem, "not offered", str(reason))
+    except ModuleNotFoundError as error:
+        return Verdict(problem, "not offered", f"its data need {error.name}")
+    except (MemoryError, OverflowError, ValueError) as error:
+        return Verdict(problem, "failed", f"its tensors cannot be made here: {error}")
+    before = target.storage.copy()
+    try:
         door.run(problem, source, target)
     except NotOffered as reason:
         return Verdict(problem, "not offered", str(reason))

@@ -8,10 +8,13 @@ from typing import Any, Optional
 
 import numpy as np
 
-from .._types import OPERATORS, Operator, in_layout
+from .._types import Operator, in_layout
 from ._values import encode, make_data, storage_type
 
 Ints = tuple[int, ...]
+
+# How an input may lie; cases have some forms more.
+MEMORIES = ("contiguous", "permuted", "stepped", "expanded")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,7 +111,7 @@ def lay_out(values: np.ndarray, memory: str) -> Tensor:
 def make_input(problem: Problem) -> tuple[Tensor, Optional[np.ndarray]]:
     """The input as a door gets it, and its values N,C,spatial as the type has them; no values where
     the view is beyond all memory."""
-    if problem.strides is not None and 0 in problem.strides:
+    if problem.strides is not None and not any(problem.strides):
         one = encode(np.ones(1), problem.dtype)
         values = None
         if math.prod(problem.data_shape) <= 2**24:
@@ -125,7 +128,7 @@ def make_input(problem: Problem) -> tuple[Tensor, Optional[np.ndarray]]:
         reach = sum((n - 1) * s for n, s in zip(problem.data_shape, problem.strides))
         tensor = Tensor(np.zeros(reach + 1, values.dtype), problem.data_shape, problem.strides)
         tensor.array()[...] = values
-        return tensor, values
+        return tensor, tensor.array().copy()  # elements that share memory have one value
     shown = values
     if problem.order and values.ndim > 2:
         shown = np.moveaxis(values, 1, -1)
@@ -146,9 +149,3 @@ def result_of(problem: Problem, output: Tensor) -> np.ndarray:
     """The result's elements as N,C,spatial."""
     array = output.array()
     return np.moveaxis(array, -1, 1) if problem.order else array
-
-
-def find_operator(name: str) -> Operator:
-    if name not in OPERATORS:
-        raise ValueError(f"op must be one of {', '.join(OPERATORS)}, got {name!r}")
-    return OPERATORS[name]

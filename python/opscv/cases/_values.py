@@ -5,13 +5,15 @@ bfloat16 is kept as its 16 bits. Knows nothing of doors.
 """
 from __future__ import annotations
 
-import json
 import math
 import re
+from collections.abc import Callable
 
 import numpy as np
 
 from .._types import DTYPE_NAMES, STORAGE
+
+Shape = tuple[int, ...]
 
 _GIVEN = re.compile(r", (nan|inf) at (\[[0-9, ]*\])")
 
@@ -39,39 +41,63 @@ def decode(stored: np.ndarray, dtype: str) -> np.ndarray:
     return stored.astype(np.float64)
 
 
-def _base(kind: str, shape: tuple[int, ...]) -> np.ndarray:
+def _randn(shape: Shape, seed: str) -> np.ndarray:
+    import torch  # the language says: PyTorch's generator
+    torch.manual_seed(int(seed))
+    return torch.randn(shape, dtype=torch.float64).numpy()
+
+
+def _halves(shape: Shape, value: str) -> np.ndarray:
     count = math.prod(shape)
-    if seed := re.fullmatch(r"randn seed (\d+)", kind):
-        import torch  # the language says: PyTorch's generator
-        torch.manual_seed(int(seed[1]))
-        return torch.randn(shape, dtype=torch.float64).numpy()
-    if seed := re.fullmatch(r"normal seed (\d+)", kind):
-        return np.random.default_rng(int(seed[1])).standard_normal(shape)
-    if seed := re.fullmatch(r"integers seed (\d+)", kind):
-        return np.random.default_rng(int(seed[1])).integers(0, 120, shape).astype(np.float64)
-    if modulus := re.fullmatch(r"arange mod (\d+)", kind):
-        return (np.arange(count) % int(modulus[1])).astype(np.float64).reshape(shape)
-    if half := re.fullmatch(r"half \+([\d.]+) half -\1", kind):
-        values = np.full(count, -float(half[1]))
-        values[:count // 2] *= -1
-        return values.reshape(shape)
-    if constant := re.fullmatch(r"const (-?[\d.]+)", kind):
-        return np.full(shape, float(constant[1]))
-    if kind in ("ones", "zeros", "expand 1"):
-        return np.full(shape, 0.0 if kind == "zeros" else 1.0)
-    if kind == "arange":
-        return np.arange(1.0, count + 1).reshape(shape)
-    if kind == "onehot at last":
-        values = np.zeros(count)
-        values[-1] = 1
-        return values.reshape(shape)
-    raise ValueError(f"data {kind!r} is not in the language")
+    values = np.full(count, -float(value))
+    values[:count // 2] *= -1
+    return values.reshape(shape)
 
 
-def make_data(text: str, shape: tuple[int, ...]) -> np.ndarray:
+def _one_at_last(shape: Shape) -> np.ndarray:
+    values = np.zeros(math.prod(shape))
+    values[-1:] = 1
+    return values.reshape(shape)
+
+
+# Each text of the language, and what makes its values of a shape and of the numbers in it.
+_MAKERS: tuple[tuple[str, Callable[..., np.ndarray]], ...] = (
+    (r"randn seed (\d{1,18})", _randn),
+    (r"normal seed (\d{1,18})",
+     lambda shape, seed: np.random.default_rng(int(seed)).standard_normal(shape)),
+    (r"integers seed (\d{1,18})",
+     lambda shape, seed: np.random.default_rng(int(seed)).integers(0, 120, shape).astype(np.float64)),
+    (r"arange mod ([1-9]\d{0,17})", lambda shape, modulus: (
+        np.arange(math.prod(shape)) % int(modulus)).astype(np.float64).reshape(shape)),
+    (r"half \+(\d+(?:\.\d+)?) half -\1", _halves),
+    (r"const (-?\d+(?:\.\d+)?)", lambda shape, value: np.full(shape, float(value))),
+    (r"ones|expand 1", lambda shape: np.full(shape, 1.0)),
+    (r"zeros", lambda shape: np.full(shape, 0.0)),
+    (r"arange", lambda shape: np.arange(1.0, math.prod(shape) + 1).reshape(shape)),
+    (r"onehot at last", _one_at_last),
+)
+
+
+def why_no_data(text: str, shape: Shape) -> str:
+    """What a text that does not name values of that shape should have been; "" for one that does."""
+    base = _GIVEN.sub("", text)
+    if not any(re.fullmatch(pattern, base) for pattern, _ in _MAKERS):
+        return "in the language of data"
+    for _, at in _GIVEN.findall(text):
+        index = [int(number) for number in re.findall(r"\d+", at)]
+        if len(index) != len(shape) or not all(i < n for i, n in zip(index, shape)):
+            return f"of elements of {list(shape)}"
+    return ""
+
+
+def make_data(text: str, shape: Shape) -> np.ndarray:
     """The values that `data` names: tests/cases/README.md has the language. `normal seed S` and
     `integers seed S` are NumPy's default generator."""
-    values = _base(_GIVEN.sub("", text), shape).copy()
-    for value, at in _GIVEN.findall(text):
-        values[tuple(json.loads(at))] = float(value)
-    return values
+    base = _GIVEN.sub("", text)
+    for pattern, make in _MAKERS:
+        if match := re.fullmatch(pattern, base):
+            values = make(shape, *match.groups()).copy()
+            for value, at in _GIVEN.findall(text):
+                values[tuple([int(number) for number in re.findall(r"\d+", at)])] = float(value)
+            return values
+    raise ValueError(f"data {text!r} is not in the language")

@@ -20,25 +20,50 @@ import torch
 from ._report import counter
 from ._resize import KINDS, Decision, Kind, arguments_of, decide, is_plain, run, run_into
 
-_BACKENDS = ("CPU", "Meta", "QuantizedCPU", "SparseCPU", "MkldnnCPU", "CUDA")
+_KEY = "BackendSelect"
+# The backends that PyTorch has names for in Python, and where kernels for all backends stand.
+_BACKENDS = tuple([name for name in ("CPU", "CUDA", "Meta", "QuantizedCPU", "SparseCPU", "SparseCsrCPU",
+                                     "MkldnnCPU", "XPU", "MPS", "PrivateUse1")
+                   if hasattr(torch._C.DispatchKey, name)])
+_COMPOSITES = ("CompositeExplicitAutogradNonFunctional", "CompositeExplicitAutograd")
 
 
-def _backend_of(tensor: torch.Tensor) -> Any:
-    """The dispatch key of the kernel that a tensor's call reaches."""
+def _kernel_key(overload: Any, tensor: torch.Tensor) -> Any:
+    """The dispatch key under which the kernel that a tensor's call reaches was registered, None where
+    there is no kernel. Under any other key a call would jump to nowhere."""
+    schema = overload._schema
+    name = f"{schema.name}.{schema.overload_name}".rstrip(".")
     keys = torch._C._dispatch_keys(tensor)
-    for name in _BACKENDS:
-        key = getattr(torch._C.DispatchKey, name, None)
-        if key is not None and keys.has(key):
-            return key
-    return torch._C.DispatchKey.CPU  # which says, as PyTorch does, that there is no such kernel
+    backend = next((key for key in _BACKENDS if keys.has(getattr(torch._C.DispatchKey, key))), None)
+    if backend is not None and not torch._C._dispatch_has_computed_kernel_for_dispatch_key(
+            name, backend):
+        return None
+    for key in (backend, *_COMPOSITES):
+        if key is not None and torch._C._dispatch_has_kernel_for_dispatch_key(name, key):
+            return getattr(torch._C.DispatchKey, key)
+    return None
+
+
+def _call_no_kernel(overload: Any, *args: Any, **kwargs: Any) -> Any:
+    """PyTorch's own word that there is no kernel. A kernel could not be called so: those that it
+    needs itself may stand under the key that is passed over."""
+    torch._C._dispatch_tls_set_dispatch_key_excluded(_KEY, True)
+    try:
+        return overload(*args, **kwargs)
+    finally:
+        torch._C._dispatch_tls_set_dispatch_key_excluded(_KEY, False)
 
 
 def _leave(kind: Kind, overload: Any, tensor: torch.Tensor, args: tuple[Any, ...],
            kwargs: dict[str, Any], reason: str) -> Any:
-    """PyTorch's own kernel; other devices' calls are none of ours and are not counted."""
+    """The call as if nothing stood before the kernels. Other devices' calls are none of ours and are
+    not counted."""
     began = time.perf_counter()
     try:
-        return overload._op_dk(_backend_of(tensor), tensor, *args, **kwargs)
+        key = _kernel_key(overload, tensor)
+        if key is None:
+            return _call_no_kernel(overload, tensor, *args, **kwargs)
+        return overload._op_dk(key, tensor, *args, **kwargs)
     finally:
         if tensor.device.type == "cpu":
             counter.count_not_taken(kind.aten_name, reason, time.perf_counter() - began)
@@ -120,9 +145,9 @@ class _Switch:
 def _register() -> torch.library.Library:
     library = torch.library.Library("aten", "IMPL")
     for kind in KINDS:
-        library.impl(kind.aten_name, functools.partial(_functional, kind), "BackendSelect")
+        library.impl(kind.aten_name, functools.partial(_functional, kind), _KEY)
         library.impl(f"{kind.aten_name}.{kind.out_name}", functools.partial(_into, kind),
-                     "BackendSelect")
+                     _KEY)
     return library
 
 

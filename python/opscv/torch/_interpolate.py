@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
 import torch
+from torch.overrides import has_torch_function_unary
 
 from ._resize import (BICUBIC, BICUBIC_GRAD, NEAREST, NEAREST_GRAD, Decision, Kind, decide,
                       is_plain, run)
@@ -45,6 +46,9 @@ class _Resize(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, tensor: torch.Tensor, call: _Call) -> torch.Tensor:
         ctx.call = call
+        if tensor._is_zerotensor():  # zeros without memory
+            tensor = torch.zeros_like(tensor)
+        tensor = tensor.resolve_neg()
         decision = _decide(call, tensor)
         if not isinstance(decision, Decision):
             raise RuntimeError(f"opscv.torch.interpolate: {decision.reason}")
@@ -72,6 +76,8 @@ def _call_of(tensor: torch.Tensor, size: Any, scale_factor: Any, mode: str, alig
     is_nearest = (mode == "nearest-exact" and not antialias and align_corners is None
                   and tensor.dim() == 5)
     if not (is_bicubic or is_nearest) or (size is None) == (scale_factor is None):
+        return None
+    if not isinstance(align_corners, (bool, type(None))):
         return None
     axes = tensor.dim() - 2
     given = _per_axis(size if scale_factor is None else scale_factor, axes)
@@ -101,7 +107,9 @@ def interpolate(input: torch.Tensor, size: Any = None, scale_factor: Any = None,
     the CPU with any strides. Any other call, and one that PyTorch refuses, goes to PyTorch.
     """
     call = None
-    if isinstance(input, torch.Tensor) and is_plain(input):
+    # A subclass may have its own interpolate, and is the result's class if it has not.
+    if (isinstance(input, torch.Tensor) and not has_torch_function_unary(input)
+            and is_plain(input)):
         call = _call_of(input, size, scale_factor, mode, align_corners, recompute_scale_factor,
                         antialias)
     if call is None or not isinstance(_decide(call, input), Decision):

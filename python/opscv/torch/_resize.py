@@ -109,7 +109,8 @@ def decide(kind: Kind, shape: tuple[int, ...], strides: tuple[int, ...], dtype: 
 
 def is_plain(tensor: torch.Tensor) -> bool:
     """Whether the tensor's elements lie in this machine's memory as its strides say."""
-    return tensor.device.type == "cpu" and tensor.layout is torch.strided and not tensor.is_quantized
+    return (tensor.device.type == "cpu" and tensor.layout is torch.strided
+            and not tensor.is_quantized and not tensor._is_zerotensor())
 
 
 def run(decision: Decision, tensor: torch.Tensor) -> torch.Tensor:
