@@ -101,13 +101,30 @@ TEST(WeavesChannels, FewChannelsOfShortReach) {
   EXPECT_FALSE(WeavesChannels(Forward(1000, 100), 3));
 }
 
+// So many that the pixels of a sum stay in the cache, in whole vectors, where there are so many.
+TEST(GroupChannels, AreFewerForLongerSums) {
+  EXPECT_EQ(GroupChannels(1, 4), 1);
+  EXPECT_EQ(GroupChannels(1000), 1000);
+  EXPECT_EQ(GroupChannels(1 << 20), 1024);
+  int64_t last = GroupChannels(1 << 20);
+  for (int64_t taps = 1; taps < 5000; taps = taps * 3 / 2 + 1) {
+    const int64_t group = GroupChannels(1 << 20, taps);
+    EXPECT_LE(group, last) << taps << " taps";
+    EXPECT_EQ(group % 64, 0) << taps << " taps";
+    EXPECT_GE(group, 64) << taps << " taps";
+    last = group;
+  }
+  EXPECT_EQ(last, 64);
+}
+
 TEST(StoresPastCaches, OnlyLongRunsOfLargeOutputs) {
   EXPECT_TRUE(StoresPastCaches(0x1p28, 4096));
   EXPECT_FALSE(StoresPastCaches(0x1p20, 4096));
   EXPECT_FALSE(StoresPastCaches(0x1p28, 64));
 }
 
-TEST(StageRows, FitTheFirstLevelCacheOrAreOne) {
+TEST(StageRows, FitTheirShareOfTheCacheOrAreOne) {
+  constexpr int64_t kShare = 32 * 1024;
   TracedRandom random;
   for (int i = 0; i < 1000; ++i) {
     const int64_t row_bytes = random.Int(1, 1 << random.Int(1, 20));
@@ -115,9 +132,10 @@ TEST(StageRows, FitTheFirstLevelCacheOrAreOne) {
     const int64_t staged = StageRows(row_bytes, rows);
     EXPECT_GE(staged, 1);
     EXPECT_LE(staged, rows);
-    EXPECT_TRUE(staged == 1 || staged * row_bytes <= 8192) << staged << " rows of " << row_bytes;
+    EXPECT_TRUE(staged == 1 || staged * row_bytes <= kShare) << staged << " rows of " << row_bytes;
     // No room is left for another.
-    EXPECT_TRUE(staged == rows || (staged + 1) * row_bytes > 8192) << staged << " of " << row_bytes;
+    EXPECT_TRUE(staged == rows || (staged + 1) * row_bytes > kShare)
+        << staged << " of " << row_bytes;
   }
 }
 

@@ -6,12 +6,12 @@
 
 namespace opscv::plan {
 
-RowStage::RowStage(const Tensor5& output, const BlockShape& blocks, int64_t element_bytes) {
+RowStage::RowStage(const Tensor5& output, const BlockShape& blocks, int64_t element_bytes)
+    : element_bytes_(element_bytes) {
   const int64_t pixel_bytes = blocks.channels * element_bytes;
   const int64_t row_bytes = blocks.pixels * pixel_bytes;
   const bool dense = output.shape[kW] == 1 || output.stride_bytes[kW] == pixel_bytes;
-  const bool rows_touch =
-      blocks.pixels == output.shape[kW] && output.stride_bytes[kH] == row_bytes;
+  const bool rows_touch = blocks.pixels == output.shape[kW] && output.stride_bytes[kH] == row_bytes;
   const double bytes = ElementCount(output.shape) * static_cast<double>(element_bytes);
   if (!dense || !StoresPastCaches(bytes, rows_touch ? row_bytes * blocks.rows : row_bytes)) return;
   rows_ = rows_touch ? StageRows(row_bytes, blocks.rows) : 1;
@@ -20,7 +20,8 @@ RowStage::RowStage(const Tensor5& output, const BlockShape& blocks, int64_t elem
   clear_ = kernels::SelectClearPastCaches();
 }
 
-void RowStage::Clear(const TargetRows& out, int64_t width, int64_t rows) const noexcept {
+void RowStage::Clear(const TargetRows& out, const LineSize& size, int64_t rows) const noexcept {
+  const int64_t width = Width(size);
   if (out.row_bytes == width) return clear_(out.line.data, static_cast<size_t>(rows * width));
   for (int64_t row = 0; row < rows; ++row) {
     clear_(out.From(row).line.data, static_cast<size_t>(width));

@@ -25,14 +25,20 @@ class RowStage {
   // Memory that Emit and Clear need, aligned to a cache line; 0 where it is not used.
   [[nodiscard]] int64_t bytes() const { return bytes_; }
 
-  // Has make(first, count, dst) called for `rows` rows, at most `most` at a time, and sees to it
-  // that what it leaves at dst, `width` bytes a row, arrives at `out`.
+  // Whether it is used for rows of that size at `out`. It is not where their pixels lie apart, as
+  // in a box that cuts channels off.
+  [[nodiscard]] bool Takes(const TargetRows& out, const LineSize& size) const {
+    return used() && (size.pixels == 1 || out.line.step_bytes == size.channels * element_bytes_);
+  }
+
+  // Has make(first, count, dst) called for `rows` rows of that size, at most `most` at a time, and
+  // sees to it that what it leaves at dst arrives at `out`.
   template <typename Make>
-  void Emit(char* memory, const TargetRows& out, int64_t width, int64_t rows, int64_t most,
+  void Emit(char* memory, const TargetRows& out, const LineSize& size, int64_t rows, int64_t most,
             Make make) const;
 
-  // Sets `rows` rows to +0. Only where it is used.
-  void Clear(const TargetRows& out, int64_t width, int64_t rows) const noexcept;
+  // Sets `rows` rows to +0. Only where it takes them.
+  void Clear(const TargetRows& out, const LineSize& size, int64_t rows) const noexcept;
 
   // To be called by the thread that called Emit or Clear, at last.
   void Finish() const noexcept {
@@ -42,6 +48,11 @@ class RowStage {
  private:
   static constexpr int64_t kLine = 64;
 
+  [[nodiscard]] int64_t Width(const LineSize& size) const {
+    return size.pixels * size.channels * element_bytes_;
+  }
+
+  int64_t element_bytes_ = 1;
   int64_t rows_ = 0;  // that have room, where rows touch
   int64_t bytes_ = 0;
   kernels::CopyPastCachesKernel copy_ = nullptr;
@@ -49,13 +60,15 @@ class RowStage {
 };
 
 template <typename Make>
-void RowStage::Emit(char* memory, const TargetRows& out, int64_t width, int64_t rows, int64_t most,
-                    Make make) const {
-  if (used()) most = out.row_bytes == width ? std::min(most, rows_) : 1;
+void RowStage::Emit(char* memory, const TargetRows& out, const LineSize& size, int64_t rows,
+                    int64_t most, Make make) const {
+  const bool takes = Takes(out, size);
+  const int64_t width = Width(size);
+  if (takes) most = out.row_bytes == width ? std::min(most, rows_) : 1;
   for (int64_t first = 0; first < rows; first += most) {
     const int64_t count = std::min(most, rows - first);
     const TargetRows to = out.From(first);
-    if (!used()) {
+    if (!takes) {
       make(first, count, to);
       continue;
     }

@@ -20,8 +20,8 @@ using testing::TracedRandom;
 constexpr int64_t kLine = 64;
 constexpr char kUntouched = '\x5A';
 
-// A large output of planes of `rows` rows of `pixels` elements, `gap` elements from the end of a row
-// to the next.
+// A large output of planes of `rows` rows of `pixels` elements, `gap` elements from the end of a
+// row to the next.
 Tensor5 LargeOutput(int64_t rows, int64_t pixels, int64_t element_bytes, int64_t gap) {
   const int64_t row_bytes = (pixels + gap) * element_bytes;
   return {.shape = {1 << 20, 1, 1, rows, pixels},
@@ -93,7 +93,7 @@ void CheckEmit(const RowStage& stage, int64_t element_bytes, const Call& call, F
   Rows rows(call.rows, call.width, call.row_bytes, call.into);
   const TargetRows out = rows.target(element_bytes);
   int64_t next = 0;
-  stage.Emit(memory.data(), out, call.width, call.rows, call.most,
+  stage.Emit(memory.data(), out, {call.width / element_bytes, 1, false}, call.rows, call.most,
              [&](int64_t first, int64_t count, const TargetRows& dst) {
                EXPECT_EQ(first, next);
                EXPECT_GE(count, 1);
@@ -114,7 +114,7 @@ void CheckEmit(const RowStage& stage, int64_t element_bytes, const Call& call, F
 void CheckClear(const RowStage& stage, int64_t element_bytes, const Call& call) {
   SCOPED_TRACE(Say(call));
   Rows rows(call.rows, call.width, call.row_bytes, call.into);
-  stage.Clear(rows.target(element_bytes), call.width, call.rows);
+  stage.Clear(rows.target(element_bytes), {call.width / element_bytes, 1, false}, call.rows);
   stage.Finish();
   EXPECT_TRUE(rows.Holds([](int64_t, int64_t) { return '\0'; }));
 }
@@ -152,11 +152,8 @@ TEST(RowStage, TakesAnyPlaceInALine) {
       for (const int64_t gap : {0, 3}) {
         const RowStage stage(LargeOutput(20, pixels, 1, gap), {.rows = 20, .pixels = pixels}, 1);
         ASSERT_TRUE(stage.used());
-        const Call call{.width = pixels,
-                        .row_bytes = pixels + gap,
-                        .rows = 20,
-                        .most = 20,
-                        .into = into};
+        const Call call{
+            .width = pixels, .row_bytes = pixels + gap, .rows = 20, .most = 20, .into = into};
         CheckEmit(stage, 1, call, Flush::kEnd);
         CheckClear(stage, 1, call);
       }
@@ -173,11 +170,12 @@ TEST(RowStage, CollectsRowsInTheirPlacesInALine) {
   for (int64_t into = 0; into < kLine; into += 4) {
     Rows rows(20, 556, 556, into);
     const TargetRows out = rows.target(4);
-    stage.Emit(memory, out, 556, 20, 20, [&](int64_t first, int64_t, const TargetRows& dst) {
-      EXPECT_NE(dst.line.data, out.From(first).line.data);
-      EXPECT_EQ(reinterpret_cast<uintptr_t>(dst.line.data) % kLine,
-                reinterpret_cast<uintptr_t>(out.From(first).line.data) % kLine);
-    });
+    stage.Emit(memory, out, {139, 1, false}, 20, 20,
+               [&](int64_t first, int64_t, const TargetRows& dst) {
+                 EXPECT_NE(dst.line.data, out.From(first).line.data);
+                 EXPECT_EQ(reinterpret_cast<uintptr_t>(dst.line.data) % kLine,
+                           reinterpret_cast<uintptr_t>(out.From(first).line.data) % kLine);
+               });
     stage.Finish();
   }
 }
@@ -204,6 +202,29 @@ TEST(RowStage, IsLeftOutWhereItGainsNothing) {
   Tensor5 empty = large;
   empty.shape[kW] = 0;
   EXPECT_FALSE(RowStage(empty, {.rows = 100, .pixels = 0}, 4).used());
+}
+
+// A box of one channel of three that lie side by side: pixels lie apart.
+TEST(RowStage, LeavesBoxesThatCutChannelsToTheirOwner) {
+  Tensor5 output = LargeOutput(100, 300, 4, 0);
+  output.shape[kC] = 3;
+  output.shape[kW] = 100;
+  output.stride_bytes[kW] = 12;
+  output.stride_bytes[kC] = 4;
+  const RowStage stage(output, {.channels = 3, .rows = 100, .pixels = 100}, 4);
+  ASSERT_TRUE(stage.used());
+  std::vector<char> bytes(100 * 1200);
+  const TargetRows out{{bytes.data(), 12}, 1200};
+  EXPECT_TRUE(stage.Takes(out, {100, 3, true}));
+  EXPECT_FALSE(stage.Takes(out, {100, 1, true}));
+  EXPECT_TRUE(stage.Takes(out, {1, 1, true}));  // a single pixel has no neighbours
+  int64_t made = 0;
+  stage.Emit(nullptr, out, {100, 1, true}, 100, 8,
+             [&](int64_t first, int64_t count, const TargetRows& dst) {
+               EXPECT_EQ(dst.line.data, out.From(first).line.data);
+               made += count;
+             });
+  EXPECT_EQ(made, 100);
 }
 
 // Then rows go where they belong at once, as many at a time as are asked for.

@@ -228,14 +228,14 @@ void RunSumProgram::MakeRows(const Slice& slice, int64_t first, int64_t count,
 }
 
 void RunSumProgram::MakeSlice(const Slice& slice) const noexcept {
-  const int64_t width = slice.Outputs(groups_).pixels * slice.channels * element_bytes_;
+  const LineSize size = slice.Outputs(groups_);
   if (slice.depths.begin < slice.depths.end) {
-    stage_.Emit(slice.stage, slice.out, width, slice.rows, row_batch_,
+    stage_.Emit(slice.stage, slice.out, size, slice.rows, row_batch_,
                 [&](int64_t first, int64_t count, const TargetRows& dst) {
                   MakeRows(slice, first, count, dst);
                 });
-  } else if (stage_.used()) {
-    stage_.Clear(slice.out, width, slice.rows);
+  } else if (stage_.Takes(slice.out, size)) {
+    stage_.Clear(slice.out, size, slice.rows);
   } else {
     for (int64_t row = 0; row < slice.rows; ++row) Clear(slice, slice.out.From(row).line);
   }

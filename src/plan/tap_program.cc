@@ -91,9 +91,9 @@ class TapProgram final : public Program {
   struct Plane {
     SourceRows input;  // from the block's first input pixel on
     TargetRows output;
-    Range columns;     // of the input
-    Range outputs;     // pixels of the output
-    Range rows;        // of the output
+    Range columns;       // of the input
+    Range outputs;       // pixels of the output
+    Range rows;          // of the output
     Range input_rows{};  // that they are made of, where there is a ring
     LineSize out_size;
     char* strip;
@@ -164,7 +164,8 @@ TapProgram::TapProgram(const ResampleSpec& spec)
   if (w_ && (!groups_ || woven_)) {
     const DType real = kernels::ComputeDType(spec.dtype);
     const kernels::BandTable::Shape shape{channels_, kernels::InnerAxisLanes(real)};
-    if (UsesBands(*w_, shape, real_bytes_)) bands_ = kernels::BandTable(*w_, shape, real_bytes_ == 8);
+    if (UsesBands(*w_, shape, real_bytes_))
+      bands_ = kernels::BandTable(*w_, shape, real_bytes_ == 8);
   }
   row_batch_ = bands_.empty() ? kTurnedRows : kBandRows;
   if (h_ && w_) rows_first_ = RowsFirst(*h_, *w_);
@@ -315,7 +316,7 @@ void TapProgram::Emit(const Plane& p, Range rows, int64_t most, Make make) const
     make(Range{rows.begin + first, rows.begin + first + count}, dst);
   };
   if (p.output.stream) return make_some(0, rows.end - rows.begin, out);
-  stage_.Emit(p.stage, out, p.OutputWidth(element_bytes_), rows.end - rows.begin, most, make_some);
+  stage_.Emit(p.stage, out, p.out_size, rows.end - rows.begin, most, make_some);
 }
 
 // Output rows by way of a ring of rows of the intermediate, filled up to what they need.
@@ -335,9 +336,8 @@ void TapProgram::MakeRowsByRing(const Plane& p) const noexcept {
       if (!h_->delta(rows.end).empty()) lowest = std::min(lowest, h_->base(rows.end));
     }
     ring.origin = lowest - (lowest - first) % ring_rows_;
-    Emit(p, rows, rows.end - rows.begin, [&](Range some, const TargetRows& dst) {
-      AlongH(some, ring, dst, p.out_size);
-    });
+    Emit(p, rows, rows.end - rows.begin,
+         [&](Range some, const TargetRows& dst) { AlongH(some, ring, dst, p.out_size); });
   }
 }
 
