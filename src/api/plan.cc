@@ -49,13 +49,6 @@ plan::Box5 ToBox5(const TensorDesc& tensor, const Box& box) {
   return {.begin = ToCoords(tensor, box.begin, 0), .end = ToCoords(tensor, box.end, 1)};
 }
 
-// The tensor cut down to a box of it.
-TensorDesc Part(const TensorDesc& tensor, const Box& box) {
-  TensorDesc part = tensor;
-  for (int i = 0; i < tensor.shape.rank(); ++i) part.shape[i] = box.end[i] - box.begin[i];
-  return part;
-}
-
 Status CheckBox(const TensorDesc& output, const Box& box) {
   const int rank = output.shape.rank();
   if (box.begin.rank() != rank || box.end.rank() != rank) {
@@ -85,10 +78,21 @@ Status CheckOrigin(const TensorDesc& input, const Dims& origin) {
   return {};
 }
 
-Status CheckPointer(std::string_view name, const TensorDesc& tensor, const void* data) {
-  if (ops::ReachOf(tensor).above == 0) return {};
+// The tensor cut down to a box of it, and how far it reaches.
+struct Part {
+  TensorDesc tensor;
+  ops::Reach reach;
+
+  Part(const TensorDesc& whole, const Box& box) : tensor(whole) {
+    for (int i = 0; i < whole.shape.rank(); ++i) tensor.shape[i] = box.end[i] - box.begin[i];
+    reach = ops::ReachOf(tensor);
+  }
+};
+
+Status CheckPointer(std::string_view name, const Part& part, const void* data) {
+  if (part.reach.above == 0) return {};
   if (data == nullptr) return {StatusCode::kNullPointer, fmt::format("{} must not be null.", name)};
-  const auto element = static_cast<uintptr_t>(SizeOf(tensor.dtype));
+  const auto element = static_cast<uintptr_t>(SizeOf(part.tensor.dtype));
   if (reinterpret_cast<uintptr_t>(data) % element != 0) {
     return InvalidArgument("{} must be aligned to its elements' {} bytes, got {}.", name, element,
                            data);
@@ -96,19 +100,29 @@ Status CheckPointer(std::string_view name, const TensorDesc& tensor, const void*
   return {};
 }
 
-Status CheckOutput(const PlanOptions& options, const TensorDesc& part, const void* data) {
-  OPSCV_RETURN_IF_ERROR(CheckPointer("output", part, data));
-  return options.boxes_only ? ops::CheckNoSelfOverlap("output", part) : Status();
+// `read` and `written` are the addresses of the parts' first elements.
+Status CheckApart(const Part& input, uintptr_t read, const Part& output, uintptr_t written) {
+  const auto begins_after = [](const Part& a, uintptr_t a_first, const Part& b, uintptr_t b_first) {
+    return a_first - static_cast<uintptr_t>(a.reach.below) >=
+           b_first + static_cast<uintptr_t>(b.reach.above);
+  };
+  if (begins_after(input, read, output, written) || begins_after(output, written, input, read)) {
+    return {};
+  }
+  if (!ops::MayMeet(input.tensor, reinterpret_cast<const void*>(read), output.tensor,
+                    reinterpret_cast<const void*>(written))) {
+    return {};
+  }
+  return InvalidArgument("output must share no memory with input, got ranges that meet.");
 }
 
-// The input element that a run's input pointer would have at coordinates 0.
-const void* PointerAt(const TensorDesc& tensor, const void* data, const Dims& from,
-                      const Dims& to) {
-  int64_t offset = 0;
+// Bytes from the element at `from` to the one at `to`.
+int64_t Distance(const TensorDesc& tensor, const Dims& from, const Dims& to) {
+  int64_t elements = 0;
   for (int i = 0; i < tensor.shape.rank(); ++i) {
-    offset += (to[i] - from[i]) * tensor.strides[i];
+    elements += (to[i] - from[i]) * tensor.strides[i];
   }
-  return static_cast<const char*>(data) + offset * SizeOf(tensor.dtype);
+  return elements * SizeOf(tensor.dtype);
 }
 
 AxisFacts FactsOf(const plan::ResampleSpec& spec, const taps::Axis& axis, char name) {
@@ -135,9 +149,9 @@ struct Free {
 };
 using Scratch = std::unique_ptr<void, Free>;
 
-// The workspace of the options, or one that `owned` keeps.
-Result<void*> GetWorkspace(const RunOptions& options, int64_t bytes, Scratch& owned) {
-  if (bytes == 0) return nullptr;
+// The workspace of the options, or one that `owned` keeps, for a plan that needs one.
+Result<void*> GetWorkspace(const RunOptions& options, const plan::Plan& plan, int threads,
+                           Scratch& owned) {
   if (options.workspace != nullptr) {
     if (reinterpret_cast<uintptr_t>(options.workspace) % kAlign != 0) {
       return Unexpected(InvalidArgument("options.workspace must be aligned to {} bytes, got {}.",
@@ -145,6 +159,7 @@ Result<void*> GetWorkspace(const RunOptions& options, int64_t bytes, Scratch& ow
     }
     return options.workspace;
   }
+  const int64_t bytes = plan.WorkspaceBytes(threads);
   owned.reset(std::aligned_alloc(kAlign, static_cast<size_t>(bytes)));
   if (owned == nullptr) {
     return Unexpected({StatusCode::kOutOfMemory,
@@ -156,10 +171,40 @@ Result<void*> GetWorkspace(const RunOptions& options, int64_t bytes, Scratch& ow
 }  // namespace
 
 struct Plan::Impl {
+  Impl(const TensorDesc& in, const TensorDesc& out, const PlanOptions& plan_options,
+       std::shared_ptr<const plan::Plan> made)
+      : input(in),
+        output(out),
+        options(plan_options),
+        plan(std::move(made)),
+        needs_scratch(plan->WorkspaceBytes(1) > 0),
+        whole_input(InputBox(WholeBox())),
+        whole_input_part(input, whole_input),
+        whole_input_begin(Distance(input, Dims::Filled(input.shape.rank(), 0), whole_input.begin)),
+        whole_output_part(output, WholeBox()) {}
+
+  [[nodiscard]] Box WholeBox() const {
+    return {.begin = Dims::Filled(output.shape.rank(), 0), .end = output.shape};
+  }
+  [[nodiscard]] Box InputBox(const Box& output_box) const {
+    const plan::Box5 box = plan->InputBox(ToBox5(output, output_box));
+    return {.begin = FromCoords(input, box.begin), .end = FromCoords(input, box.end)};
+  }
+  // Runs a box of the output, `output_part`; `input_part` is what it reads, and begins so many
+  // bytes after the input's address.
+  Status Run(const plan::Box5& box, const Part& input_part, int64_t input_begin,
+             const Part& output_part, const plan::Buffers& buffers, const RunOptions& run) const;
+
   TensorDesc input;
   TensorDesc output;
   PlanOptions options;
   std::shared_ptr<const plan::Plan> plan;
+  // What every run of the whole output would find out again.
+  bool needs_scratch;
+  Box whole_input;
+  Part whole_input_part;
+  int64_t whole_input_begin;
+  Part whole_output_part;
 };
 
 const TensorDesc& Plan::input() const noexcept { return impl_->input; }
@@ -169,15 +214,39 @@ int64_t Plan::WorkspaceBytes(int threads) const noexcept {
   return impl_->plan->WorkspaceBytes(ResolveThreads(threads));
 }
 
-Box Plan::InputBox(const Box& output_box) const {
-  const plan::Box5 box = impl_->plan->InputBox(ToBox5(impl_->output, output_box));
-  return {.begin = FromCoords(impl_->input, box.begin), .end = FromCoords(impl_->input, box.end)};
+Box Plan::InputBox(const Box& output_box) const { return impl_->InputBox(output_box); }
+
+Status Plan::Impl::Run(const plan::Box5& box, const Part& input_part, int64_t input_begin,
+                       const Part& output_part, const plan::Buffers& buffers,
+                       const RunOptions& run) const {
+  OPSCV_RETURN_IF_ERROR(CheckPointer("input", input_part, buffers.input));
+  OPSCV_RETURN_IF_ERROR(CheckPointer("output", output_part, buffers.output));
+  if (options.boxes_only) {
+    OPSCV_RETURN_IF_ERROR(ops::CheckNoSelfOverlap("output", output_part.tensor));
+  }
+  OPSCV_RETURN_IF_ERROR(CheckApart(
+      input_part, reinterpret_cast<uintptr_t>(buffers.input) + static_cast<uintptr_t>(input_begin),
+      output_part, reinterpret_cast<uintptr_t>(buffers.output)));
+  const int threads = ResolveThreads(run.threads);
+  Scratch owned;
+  void* workspace = nullptr;
+  if (needs_scratch) {
+    OPSCV_ASSIGN_OR_RETURN(workspace, GetWorkspace(run, *plan, threads, owned));
+  }
+  const bool complete = plan->Run({.box = box,
+                                   .buffers = buffers,
+                                   .workspace = workspace,
+                                   .threads = threads,
+                                   .stop = run.stop});
+  if (!complete) return {StatusCode::kCancelled, "stopped before the output was complete."};
+  return {};
 }
 
 Status Plan::Run(const void* input, void* output, const RunOptions& options) const {
-  const int rank = impl_->output.shape.rank();
-  const Dims origin = Dims::Filled(rank, 0);
-  return RunBox({.begin = origin, .end = impl_->output.shape}, input, origin, output, options);
+  return impl_->Run(impl_->plan->OutputBox(), impl_->whole_input_part, impl_->whole_input_begin,
+                    impl_->whole_output_part,
+                    {.input = input, .input_origin = {}, .output = output, .output_origin = {}},
+                    options);
 }
 
 Status Plan::RunBox(const Box& output_box, const void* input, const Dims& input_origin,
@@ -185,30 +254,15 @@ Status Plan::RunBox(const Box& output_box, const void* input, const Dims& input_
   OPSCV_RETURN_IF_ERROR(CheckBox(impl_->output, output_box));
   OPSCV_RETURN_IF_ERROR(CheckOrigin(impl_->input, input_origin));
   const Box input_box = InputBox(output_box);
-  const TensorDesc input_part = Part(impl_->input, input_box);
-  const TensorDesc output_part = Part(impl_->output, output_box);
-  OPSCV_RETURN_IF_ERROR(CheckPointer("input", input_part, input));
-  OPSCV_RETURN_IF_ERROR(CheckOutput(impl_->options, output_part, output));
-  if (ops::MayMeet(input_part, PointerAt(impl_->input, input, input_origin, input_box.begin),
-                   output_part, output)) {
-    return InvalidArgument("output must share no memory with input, got ranges that meet.");
-  }
-  const int threads = ResolveThreads(options.threads);
-  Scratch owned;
-  OPSCV_ASSIGN_OR_RETURN(void* const workspace,
-                         GetWorkspace(options, impl_->plan->WorkspaceBytes(threads), owned));
   const plan::Box5 box = ToBox5(impl_->output, output_box);
-  const bool complete =
-      impl_->plan->Run({.box = box,
-                        .buffers = {.input = input,
-                                    .input_origin = ToCoords(impl_->input, input_origin, 0),
-                                    .output = output,
-                                    .output_origin = box.begin},
-                        .workspace = workspace,
-                        .threads = threads,
-                        .stop = options.stop});
-  if (!complete) return {StatusCode::kCancelled, "stopped before the output was complete."};
-  return {};
+  return impl_->Run(box, Part(impl_->input, input_box),
+                    Distance(impl_->input, input_origin, input_box.begin),
+                    Part(impl_->output, output_box),
+                    {.input = input,
+                     .input_origin = ToCoords(impl_->input, input_origin, 0),
+                     .output = output,
+                     .output_origin = box.begin},
+                    options);
 }
 
 std::string Plan::Describe() const { return impl_->plan->Describe(); }
@@ -258,8 +312,7 @@ Result<Plan> MakePlan(const Spec& spec, const TensorDesc& input, const TensorDes
   }
   Result<std::shared_ptr<const plan::Plan>> plan = plan::MakePlan(info.to_spec(*call));
   if (!plan) return Unexpected(std::move(plan).error());
-  return Plan(std::make_shared<const Plan::Impl>(
-      Plan::Impl{.input = input, .output = output, .options = options, .plan = *std::move(plan)}));
+  return Plan(std::make_shared<const Plan::Impl>(input, output, options, *std::move(plan)));
 }
 
 }  // namespace opscv

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bounded map that forgets what was used least recently; any number of threads may use it at
-// once. Finds by a hash and a comparison that the caller brings, so that no key need be made to
-// look for one. Knows nothing of what it keeps.
+// A map bounded in number and in cost that forgets what was used least recently; any number of
+// threads may use it at once. Finds by a hash and a comparison that the caller brings, so that no
+// key need be made to look for one. Knows nothing of what it keeps.
 #ifndef OPSCV_BASE_LRU_CACHE_H_
 #define OPSCV_BASE_LRU_CACHE_H_
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -20,8 +21,10 @@ namespace opscv {
 template <typename Key, typename Value>
 class LruCache {
  public:
-  // Keeps at least one entry.
-  explicit LruCache(size_t capacity) : capacity_(std::max<size_t>(capacity, 1)) {
+  // Keeps at most `capacity` entries, one at least, and none that costs more than `most_cost`; the
+  // costs of all that is kept add up to at most that too.
+  explicit LruCache(size_t capacity, uint64_t most_cost = std::numeric_limits<uint64_t>::max())
+      : capacity_(std::max<size_t>(capacity, 1)), most_cost_(most_cost) {
     index_.reserve(capacity_);
   }
 
@@ -36,18 +39,26 @@ class LruCache {
     return found->value;
   }
 
-  // Keeps the value, and forgets the one used least recently where there are too many. Where the
-  // key is there already its value stays. Returns what is kept under the key.
-  Value Insert(uint64_t hash, Key key, Value value) {
+  // Keeps the value, and forgets those used least recently where there is too much. Where the key
+  // is there already its value stays. Returns what is kept under the key, or the value where it
+  // costs too much to be kept.
+  Value Insert(uint64_t hash, Key key, Value value, uint64_t cost = 0) {
+    if (cost > most_cost_) return value;
+    std::list<Entry> fresh;
     std::list<Entry> forgotten;  // destroyed after the lock is free
+    fresh.push_front({hash, cost, std::move(key), std::move(value)});
     const std::lock_guard lock(mutex_);
-    if (const auto found = Search(hash, [&](const Key& other) { return other == key; });
+    if (const auto found =
+            Search(hash, [&](const Key& other) { return other == fresh.front().key; });
         found != entries_.end()) {
       return found->value;
     }
-    entries_.push_front({hash, std::move(key), std::move(value)});
-    index_.emplace(hash, entries_.begin());
-    if (entries_.size() > capacity_) Forget(std::prev(entries_.end()), forgotten);
+    index_.emplace(hash, fresh.begin());
+    entries_.splice(entries_.begin(), fresh);
+    while (entries_.size() > capacity_ || cost_ > most_cost_ - cost) {
+      Forget(std::prev(entries_.end()), forgotten);
+    }
+    cost_ += cost;
     return entries_.front().value;
   }
 
@@ -56,17 +67,28 @@ class LruCache {
     const std::lock_guard lock(mutex_);
     index_.clear();
     forgotten.swap(entries_);
+    cost_ = 0;
   }
+
+  // Around fork: no other thread is inside while the process is copied.
+  void LockForFork() { mutex_.lock(); }
+  void UnlockAfterFork() { mutex_.unlock(); }
 
   [[nodiscard]] size_t capacity() const { return capacity_; }
   [[nodiscard]] size_t size() const {
     const std::lock_guard lock(mutex_);
     return entries_.size();
   }
+  // Of all that is kept.
+  [[nodiscard]] uint64_t cost() const {
+    const std::lock_guard lock(mutex_);
+    return cost_;
+  }
 
  private:
   struct Entry {
     uint64_t hash;
+    uint64_t cost;
     Key key;
     Value value;
   };
@@ -88,11 +110,14 @@ class LruCache {
       index_.erase(it);
       break;
     }
+    cost_ -= place->cost;
     forgotten.splice(forgotten.begin(), entries_, place);
   }
 
   const size_t capacity_;
+  const uint64_t most_cost_;
   mutable std::mutex mutex_;
+  uint64_t cost_ = 0;
   std::list<Entry> entries_;  // the one used last in front
   std::unordered_multimap<uint64_t, Place> index_;
 };

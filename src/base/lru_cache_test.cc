@@ -70,6 +70,43 @@ TEST(LruCache, ClearForgetsAll) {
   EXPECT_EQ(cache.Insert(1, "a", 2), 2);
 }
 
+TEST(LruCache, KeepsNoMoreThanItsCost) {
+  Cache cache(8, 10);
+  cache.Insert(1, "a", 1, 4);
+  cache.Insert(2, "b", 2, 4);
+  cache.Insert(3, "c", 3, 2);
+  EXPECT_EQ(cache.size(), 3U);
+  EXPECT_EQ(cache.cost(), 10U);
+  EXPECT_EQ(Find(cache, 1, "a"), 1);  // now b is the oldest
+  cache.Insert(4, "d", 4, 3);
+  EXPECT_EQ(Find(cache, 2, "b"), std::nullopt);
+  EXPECT_EQ(Find(cache, 1, "a"), 1);
+  EXPECT_EQ(cache.cost(), 9U);
+  cache.Insert(5, "e", 5, 10);  // as much as all the others may have together
+  EXPECT_EQ(cache.size(), 1U);
+  EXPECT_EQ(Find(cache, 5, "e"), 5);
+  EXPECT_EQ(cache.cost(), 10U);
+  cache.Clear();
+  EXPECT_EQ(cache.cost(), 0U);
+  cache.Insert(6, "f", 6, 10);
+  EXPECT_EQ(Find(cache, 6, "f"), 6);
+}
+
+TEST(LruCache, WhatCostsTooMuchIsNotKeptAndDrivesNothingOut) {
+  Cache cache(8, 10);
+  cache.Insert(1, "a", 1, 10);
+  EXPECT_EQ(cache.Insert(2, "b", 2, 11), 2);
+  EXPECT_EQ(Find(cache, 2, "b"), std::nullopt);
+  EXPECT_EQ(Find(cache, 1, "a"), 1);
+}
+
+TEST(LruCache, AKeyThatIsThereCostsOnce) {
+  Cache cache(8, 10);
+  cache.Insert(1, "a", 1, 6);
+  EXPECT_EQ(cache.Insert(1, "a", 2, 6), 1);
+  EXPECT_EQ(cache.cost(), 6U);
+}
+
 TEST(LruCache, ManyThreadsUseItAtOnce) {
   LruCache<int, std::shared_ptr<const int>> cache(3);
   std::vector<std::thread> threads;

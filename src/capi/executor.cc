@@ -6,7 +6,6 @@
 #include "capi/error.h"
 #include "capi/memory.h"
 #include "capi/runtime.h"
-#include "ops/check_rules.h"
 
 namespace opscv::capi {
 namespace {
@@ -24,13 +23,13 @@ Result<std::shared_ptr<Executor>> FindExecutor(aclOpExecutor* handle) {
 }
 
 Status CheckOwner(const Executor& executor, const ops::OpInfo& info) {
-  if (executor.info == &info) return {};
+  if (executor.call->info == &info) return {};
   return InvalidArgument("executor must come from {}GetWorkspaceSize, got one of {}.",
-                         info.aclnn_name, executor.info->aclnn_name);
+                         info.aclnn_name, executor.call->info->aclnn_name);
 }
 
 Status CheckWorkspace(const Executor& executor, const void* workspace, uint64_t size) {
-  const uint64_t needed = executor.workspace_bytes;
+  const uint64_t needed = executor.call->workspace_bytes;
   if (needed == 0) return {};
   if (size < needed) {
     return InvalidArgument("workspaceSize must be >= {}, as the first stage told, got {}.", needed,
@@ -46,55 +45,58 @@ Status CheckWorkspace(const Executor& executor, const void* workspace, uint64_t 
   return {};
 }
 
-Status CheckAddress(const Operand& operand) {
-  if (operand.data == nullptr) {
+Status CheckAddress(const Operand& operand, const void* data) {
+  if (data == nullptr) {
     return InvalidArgument("{} must have a data address by now, got null.", operand.name);
   }
   const auto element = static_cast<uintptr_t>(SizeOf(operand.desc.dtype));
-  if (reinterpret_cast<uintptr_t>(operand.data) % element != 0) {
+  if (reinterpret_cast<uintptr_t>(data) % element != 0) {
     return InvalidArgument("{} must lie at a multiple of its elements' {} bytes, got {}.",
-                           operand.name, element, operand.data);
+                           operand.name, element, data);
   }
   return {};
 }
 
 Status CheckAddresses(const Executor& executor) {
-  if (executor.plan == nullptr) return {};
-  OPSCV_RETURN_IF_ERROR(CheckAddress(executor.input));
-  OPSCV_RETURN_IF_ERROR(CheckAddress(executor.output));
-  return CheckDisjoint(executor.input, executor.output);
+  const PlannedCall& call = *executor.call;
+  if (call.plan == nullptr) return {};
+  OPSCV_RETURN_IF_ERROR(CheckAddress(call.input, executor.input));
+  OPSCV_RETURN_IF_ERROR(CheckAddress(call.output, executor.output));
+  if (executor.disjoint) return {};
+  return CheckDisjoint(call, executor.input, executor.output);
 }
 
 // One run of the plan, with nothing left to look up.
 struct Run {
-  std::shared_ptr<const plan::Plan> plan;
+  std::shared_ptr<const PlannedCall> call;
   const void* input;
   void* output;
   void* workspace;
-  int threads;
 
   void operator()() const {
-    plan->Run(
-        {.box = plan->OutputBox(),
+    const plan::Plan& plan = *call->plan;
+    plan.Run(
+        {.box = plan.OutputBox(),
          .buffers = {.input = input, .input_origin = {}, .output = output, .output_origin = {}},
          .workspace = workspace,
-         .threads = threads});
+         .threads = call->threads});
   }
 };
 
 Status Queue(const std::shared_ptr<Stream>& stream, Run run) {
-  const AclStatus queued = Runtime::Get().scheduler().Submit(stream, std::move(run));
+  const Start start = run.call->brief ? Start::kLate : Start::kSoon;
+  const AclStatus queued = Runtime::Get().scheduler().Submit(stream, std::move(run), start);
   if (queued.ok()) return {};
   return {StatusCode::kInvalidArgument, queued.message()};
 }
 
-Status CheckedOperand(const Executor& executor, size_t index, const aclTensor* tensor, void* addr,
-                      Operand& operand) {
+Status CheckNewAddress(const PlannedCall& call, const Operand& operand, size_t index,
+                       const aclTensor* tensor, const void* addr) {
   if (tensor == nullptr) return {StatusCode::kNullPointer, "tensor must not be null."};
   OPSCV_ASSIGN_OR_RETURN(const std::shared_ptr<const Tensor> found, FindTensor(tensor, "tensor"));
   if (index != 0) {
     return InvalidArgument("index must be 0, since {} has one such tensor, got {}.",
-                           executor.info->aclnn_name, index);
+                           call.info->aclnn_name, index);
   }
   const bool same = found->shape == operand.desc.shape && found->offset == operand.offset &&
                     found->strides == operand.desc.strides;
@@ -102,33 +104,24 @@ Status CheckedOperand(const Executor& executor, size_t index, const aclTensor* t
     return InvalidArgument("tensor must have the shape, strides and offset that {} had.",
                            operand.name);
   }
-  if (addr == nullptr && executor.plan != nullptr) {
+  if (addr == nullptr && call.plan != nullptr) {
     return {StatusCode::kNullPointer, "addr must not be null."};
   }
-  operand.data = addr;
   return {};
 }
 
 Status SetAddress(aclOpExecutor* handle, size_t index, const aclTensor* tensor, void* addr,
-                  Operand Executor::*operand) {
+                  Operand PlannedCall::*operand, void* Executor::*address) {
   OPSCV_ASSIGN_OR_RETURN(const std::shared_ptr<Executor> executor, FindExecutor(handle));
+  const PlannedCall& call = *executor->call;
+  OPSCV_RETURN_IF_ERROR(CheckNewAddress(call, call.*operand, index, tensor, addr));
   const std::lock_guard lock(executor->mutex);
-  return CheckedOperand(*executor, index, tensor, addr, (*executor).*operand);
+  (*executor).*address = addr;
+  executor->disjoint = false;
+  return {};
 }
 
 }  // namespace
-
-void* Operand::FirstElement() const {
-  return static_cast<char*>(data) + offset * SizeOf(desc.dtype);
-}
-
-Status CheckDisjoint(const Operand& input, const Operand& output) {
-  if (!ops::MayMeet(input.desc, input.FirstElement(), output.desc, output.FirstElement())) {
-    return {};
-  }
-  return InvalidArgument("{} must share no memory with {}, got ranges that meet, from {} and {}.",
-                         output.name, input.name, output.FirstElement(), input.FirstElement());
-}
 
 Status Launch(const ops::OpInfo& info, void* workspace, uint64_t workspace_size,
               aclOpExecutor* handle, aclrtStream stream_handle) {
@@ -144,12 +137,12 @@ Status Launch(const ops::OpInfo& info, void* workspace, uint64_t workspace_size,
   if (!executor->repeatable && Runtime::Get().executors.Take(handle) == nullptr) {
     return InvalidArgument("executor was used by another thread at the same time.");
   }
-  if (executor->plan == nullptr) return {};
-  return Queue(stream, {.plan = executor->plan,
-                        .input = EnginePointer(executor->input.FirstElement()),
-                        .output = EnginePointer(executor->output.FirstElement()),
-                        .workspace = EnginePointer(workspace),
-                        .threads = executor->threads});
+  const PlannedCall& call = *executor->call;
+  if (call.plan == nullptr) return {};
+  return Queue(stream, {.call = executor->call,
+                        .input = EnginePointer(call.input.FirstElement(executor->input)),
+                        .output = EnginePointer(call.output.FirstElement(executor->output)),
+                        .workspace = EnginePointer(workspace)});
 }
 
 }  // namespace opscv::capi
@@ -176,10 +169,14 @@ aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor) {
 
 aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, size_t index, aclTensor* tensor,
                                   void* addr) {
-  return Guard([&] { return SetAddress(executor, index, tensor, addr, &Executor::input); });
+  return Guard([&] {
+    return SetAddress(executor, index, tensor, addr, &PlannedCall::input, &Executor::input);
+  });
 }
 
 aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, size_t index, aclTensor* tensor,
                                    void* addr) {
-  return Guard([&] { return SetAddress(executor, index, tensor, addr, &Executor::output); });
+  return Guard([&] {
+    return SetAddress(executor, index, tensor, addr, &PlannedCall::output, &Executor::output);
+  });
 }

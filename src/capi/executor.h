@@ -6,41 +6,23 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <string_view>
 
 #include "aclnn/aclnn_base.h"
 #include "base/status.h"
+#include "capi/planned_call.h"
 #include "ops/op_info.h"
-#include "opscv/view.h"
-#include "plan/plan.h"
 
 namespace opscv::capi {
 
-// A tensor of a call.
-struct Operand {
-  std::string_view name;  // of the C function's parameter
-  TensorDesc desc;
-  int64_t offset = 0;    // elements from the address to the element with coordinates 0
-  void* data = nullptr;  // device address; may still be null in stage one
-
-  // The device address of the element with coordinates 0.
-  [[nodiscard]] void* FirstElement() const;
-};
-
 struct Executor {
-  const ops::OpInfo* info = nullptr;
-  std::shared_ptr<const plan::Plan> plan;  // null: the call has nothing to run
-  int threads = 1;
-  uint64_t workspace_bytes = 0;
+  std::shared_ptr<const PlannedCall> call;
 
-  std::mutex mutex;  // guards what follows
-  Operand input;
-  Operand output;
+  std::mutex mutex;       // guards what follows
+  void* input = nullptr;  // device addresses of the tensors; may still be null
+  void* output = nullptr;
+  bool disjoint = false;  // the two were found to share no memory
   bool repeatable = false;
 };
-
-// kInvalidArgument where the tensors share memory; both have addresses.
-[[nodiscard]] Status CheckDisjoint(const Operand& input, const Operand& output);
 
 // Stage two of the operator: checks, ends a handle that is not repeatable, queues the work. Nothing
 // is queued on refusal.

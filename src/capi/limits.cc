@@ -22,8 +22,8 @@ using Wide = unsigned __int128;
 bool IsVolume(const ops::ResizeCall& call) { return call.axes == 3; }
 
 Status CheckImageFormats(const Call& call) {
-  const int input = call.input_tensor->format;
-  const int output = call.output_tensor->format;
+  const int input = call.args.input->format;
+  const int output = call.args.output->format;
   if (input != ACL_FORMAT_NCHW && input != ACL_FORMAT_ND) {
     return InvalidArgument("{} must have the format ACL_FORMAT_NCHW or ACL_FORMAT_ND, got {}.",
                            call.input.name, FormatText(input));
@@ -107,7 +107,10 @@ Status CheckVolumeMemory(const Call& call, const Sizes& s) {
   OPSCV_RETURN_IF_ERROR(CheckBelow(s.batch * o[0] * o[1], kMaxIndex,
                                    fmt::format("N*C*oD*oH of {} and outputSize", call.output.name),
                                    "2^31"));
-  return CheckBelow(i[2] * i[1], kMaxIndex, fmt::format("iW*iH of {}", call.output.name), "2^31");
+  const bool backward = call.args.info->direction == plan::Direction::kBackward;
+  return CheckBelow(i[2] * i[1], kMaxIndex,
+                    fmt::format("iW*iH of {}", backward ? call.output.name : call.input.name),
+                    "2^31");
 }
 
 // The first and the last element that a view reaches, as numbers in its storage.
@@ -135,7 +138,7 @@ Status DeviceDoor::CheckFormats(const ops::ResizeCall& call) const {
 }
 
 Status DeviceDoor::CheckShrink(const ops::ResizeCall& call) const {
-  const ops::Product product = call_.profile->product;
+  const ops::Product product = call_.args.profile->product;
   const bool limited = IsVolume(call) || product == ops::Product::kAscend910B ||
                        product == ops::Product::kAscend910_93;
   if (!limited) return {};
@@ -145,11 +148,11 @@ Status DeviceDoor::CheckShrink(const ops::ResizeCall& call) const {
     if ((out - 1) / kMaxShrink >= in) {  // out > 50 * in, whatever their size
       return InvalidArgument("{} must be <= {} * {} on {}, got {} for {}.",
                              call.ElementName("output_size", axis), kMaxShrink,
-                             call.InputSizeName(axis + 2), call_.profile->soc, out, in);
+                             call.InputSizeName(axis + 2), call_.args.profile->soc, out, in);
     }
     if (call.UsedScale(axis) > static_cast<double>(kMaxShrink)) {
       return InvalidArgument("{} must be <= {} on {}, got {}.", call.ScaleName(axis), kMaxShrink,
-                             call_.profile->soc, call.UsedScale(axis));
+                             call_.args.profile->soc, call.UsedScale(axis));
     }
   }
   return {};
@@ -163,8 +166,8 @@ Status DeviceDoor::CheckDeviceSize(const ops::ResizeCall& call) const {
 }
 
 Status DeviceDoor::CheckStorage(const ops::ResizeCall& /*call*/) const {
-  OPSCV_RETURN_IF_ERROR(CheckWithinStorage(call_.input, *call_.input_tensor));
-  return CheckWithinStorage(call_.output, *call_.output_tensor);
+  OPSCV_RETURN_IF_ERROR(CheckWithinStorage(call_.input, *call_.args.input));
+  return CheckWithinStorage(call_.output, *call_.args.output);
 }
 
 }  // namespace opscv::capi

@@ -49,6 +49,9 @@ struct Copy {
   void operator()() const { std::memmove(dst, src, count); }
 };
 
+// Waking a thread takes about as long as one core takes to move 100 KiB.
+Start StartOf(size_t count) { return count < size_t{64} << 10 ? Start::kLate : Start::kSoon; }
+
 AclStatus MakeCopy(void* dst, size_t dest_max, const void* src, size_t count, aclrtMemcpyKind kind,
                    Copy& copy) {
   OPSCV_ACL_RETURN_IF_ERROR(CheckNotNull(dst, "dst"));
@@ -120,7 +123,7 @@ aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t cou
     OPSCV_ACL_RETURN_IF_ERROR(MakeCopy(dst, destMax, src, count, kind, copy));
     std::shared_ptr<Stream> found;
     OPSCV_ACL_RETURN_IF_ERROR(FindStream(stream, found));
-    return Runtime::Get().scheduler().Submit(found, copy);
+    return Runtime::Get().scheduler().Submit(found, copy, StartOf(count));
   });
 }
 
@@ -140,6 +143,6 @@ aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t c
     OPSCV_ACL_RETURN_IF_ERROR(FindStream(stream, found));
     void* memory = EnginePointer(devPtr);
     return Runtime::Get().scheduler().Submit(
-        found, [memory, value, count] { std::memset(memory, value, count); });
+        found, [memory, value, count] { std::memset(memory, value, count); }, StartOf(count));
   });
 }

@@ -141,6 +141,7 @@ void Runtime::FreeHostObjects() {
   int_arrays.TakeAll();
   float_arrays.TakeAll();
   contexts.TakeAll();
+  planned_calls.Clear();
 }
 
 void Runtime::ResetState() {
@@ -257,6 +258,7 @@ void Runtime::LockForFork() {
   streams.LockForFork();
   events.LockForFork();
   contexts.LockForFork();
+  planned_calls.LockForFork();
   device_memory.LockForFork();
   host_memory.LockForFork();
 }
@@ -264,6 +266,7 @@ void Runtime::LockForFork() {
 void Runtime::UnlockAfterFork() {
   host_memory.UnlockAfterFork();
   device_memory.UnlockAfterFork();
+  planned_calls.UnlockAfterFork();
   contexts.UnlockAfterFork();
   events.UnlockAfterFork();
   streams.UnlockAfterFork();

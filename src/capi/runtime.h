@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "acl/acl_rt.h"
+#include "capi/call_cache.h"
 #include "capi/error.h"
 #include "capi/executor.h"
 #include "capi/handle_table.h"
@@ -64,6 +65,7 @@ class Runtime {
   HandleTable<Stream> streams{HandleKind::kStream};
   HandleTable<Event> events{HandleKind::kEvent};
   HandleTable<Context> contexts{HandleKind::kContext};
+  CallCache planned_calls;
   BlockList device_memory;
   BlockList host_memory;
   std::atomic<int64_t> process_deterministic = Context::kUnset;

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <limits>
@@ -19,9 +20,13 @@ constexpr uint64_t kAll = std::numeric_limits<uint64_t>::max();
 // How long work waits for somebody to synchronise before a worker takes it. A thread that queues a
 // tiny call and synchronises does so within a microsecond; a worker takes about 50 to wake.
 constexpr auto kGrace = std::chrono::microseconds(50);
-// A worker goes on looking for so many periods after the last work has come, because a caller that
-// finds it looking need not wake it, which costs the caller several microseconds.
+// A worker goes on looking after the last work has come, because a caller that finds it looking
+// need not wake it, which costs the caller several microseconds, and 30 on a busy machine: so many
+// times every kGrace, and then for a tenth of a second every kDoze, in which only short work leaves
+// it.
 constexpr int kQuietLooks = 20;
+constexpr auto kDoze = std::chrono::milliseconds(1);
+constexpr int kDozes = 100;
 
 // The streams whose tasks the thread is inside of, innermost first.
 struct Frame {
@@ -158,9 +163,11 @@ Scheduler::~Scheduler() {
   StopWorkers();
 }
 
-AclStatus Scheduler::Submit(const std::shared_ptr<Stream>& stream, std::function<void()> work) {
+AclStatus Scheduler::Submit(const std::shared_ptr<Stream>& stream, std::function<void()> work,
+                            Start start) {
   const Lock lock(mutex_);
-  return Append(stream, {.kind = Task::Kind::kWork, .work = std::move(work), .record = nullptr});
+  return Append(stream, {.kind = Task::Kind::kWork, .work = std::move(work), .record = nullptr},
+                start);
 }
 
 AclStatus Scheduler::RecordEvent(const std::shared_ptr<Stream>& stream, Event& event) {
@@ -168,8 +175,8 @@ AclStatus Scheduler::RecordEvent(const std::shared_ptr<Stream>& stream, Event& e
   auto record = std::make_shared<Record>();
   record->stream = stream;
   record->sequence = stream->queued + 1;
-  OPSCV_ACL_RETURN_IF_ERROR(
-      Append(stream, {.kind = Task::Kind::kReach, .work = nullptr, .record = record}));
+  OPSCV_ACL_RETURN_IF_ERROR(Append(
+      stream, {.kind = Task::Kind::kReach, .work = nullptr, .record = record}, Start::kLate));
   event.latest = std::move(record);
   return {};
 }
@@ -177,17 +184,22 @@ AclStatus Scheduler::RecordEvent(const std::shared_ptr<Stream>& stream, Event& e
 AclStatus Scheduler::WaitEvent(const std::shared_ptr<Stream>& stream, const Event& event) {
   const Lock lock(mutex_);
   if (event.latest == nullptr || event.latest->reached) return {};
-  return Append(stream, {.kind = Task::Kind::kWait, .work = nullptr, .record = event.latest});
+  return Append(stream, {.kind = Task::Kind::kWait, .work = nullptr, .record = event.latest},
+                Start::kLate);
 }
 
-AclStatus Scheduler::Append(const std::shared_ptr<Stream>& stream, Task task) {
+AclStatus Scheduler::Append(const std::shared_ptr<Stream>& stream, Task task, Start start) {
   if (stream->closed) {
     return {ACL_ERROR_RT_STREAM_CONTEXT, "stream is being destroyed by another thread."};
   }
   stream->queue.push_back(std::move(task));
   ++stream->queued;
   const bool was_idle = !stream->running && stream->queue.size() == 1;
-  if (was_idle && Settle(stream)) Offer(stream);
+  if (was_idle) {
+    if (Settle(stream)) Offer(stream, start);
+  } else if (stream->listed && start == Start::kSoon) {
+    CallWorker();  // what the stream was listed with may have been short
+  }
   return {};
 }
 
@@ -314,7 +326,7 @@ void Scheduler::Reach(Record& record) {
 }
 
 // Lists a stream that nobody runs for the workers, and wakes the threads that wait for it.
-void Scheduler::Offer(const std::shared_ptr<Stream>& stream) noexcept {
+void Scheduler::Offer(const std::shared_ptr<Stream>& stream, Start start) noexcept {
   stream->ready_since = Clock::now();
   if (stream->waiting_threads > 0) stream->changed.notify_all();
   if (!stream->listed) {
@@ -325,11 +337,12 @@ void Scheduler::Offer(const std::shared_ptr<Stream>& stream) noexcept {
     }
     stream->listed = true;
   }
-  CallWorker();
+  CallWorker(start);
 }
 
-void Scheduler::CallWorker() noexcept {
-  ++calls_;
+void Scheduler::CallWorker(Start start) noexcept {
+  ++(start == Start::kSoon ? calls_ : late_calls_);
+  if (watched_ && dozing_ && start == Start::kSoon) watch_changed_.notify_all();
   if (watched_ || retired_ || stopping_ > 0) return;
   if (idle_ == 0) {
     StartWorker();
@@ -387,11 +400,21 @@ bool Scheduler::AwaitCall(Lock& lock, const Worker& self) {
 // Looks for a stream that has waited long enough; null when none has come for a while.
 std::shared_ptr<Stream> Scheduler::Watch(Lock& lock, const Worker& self) {
   uint64_t seen = calls_;
-  for (int quiet = 0; quiet <= kQuietLooks && !Ends(self);) {
+  uint64_t seen_late = late_calls_;
+  for (int quiet = 0; quiet <= kQuietLooks + kDozes && !Ends(self);) {
     if (std::shared_ptr<Stream> stream = TakeDue(Clock::now())) return stream;
-    quiet = ready_.empty() && calls_ == seen ? quiet + 1 : 0;
+    ++quiet;
+    if (late_calls_ != seen_late) quiet = std::min(quiet, kQuietLooks + 1);
+    if (calls_ != seen || !ready_.empty()) quiet = 0;
     seen = calls_;
-    watch_changed_.wait_for(lock, kGrace);
+    seen_late = late_calls_;
+    dozing_ = quiet > kQuietLooks;
+    if (dozing_) {
+      watch_changed_.wait_for(lock, kDoze);
+    } else {
+      watch_changed_.wait_for(lock, kGrace);
+    }
+    dozing_ = false;
   }
   return nullptr;
 }

@@ -19,6 +19,10 @@
 
 namespace opscv::capi {
 
+// When work that nobody waits for is to start: within some ten microseconds, for which a worker is
+// woken; or within about a millisecond, because waking one would cost more than the work itself.
+enum class Start : uint8_t { kSoon, kLate };
+
 // All methods may be called from any thread. ACL_ERROR_RT_STREAM_CONTEXT (107003) answers what a
 // closed stream cannot take, and what would make a host function wait for its own stream.
 // ACL_ERROR_INTERNAL_ERROR at a synchronisation tells of work that threw.
@@ -29,7 +33,8 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  AclStatus Submit(const std::shared_ptr<Stream>& stream, std::function<void()> work);
+  AclStatus Submit(const std::shared_ptr<Stream>& stream, std::function<void()> work,
+                   Start start = Start::kSoon);
   // Puts a new record of the event behind what the stream holds.
   AclStatus RecordEvent(const std::shared_ptr<Stream>& stream, Event& event);
   // Lets the stream's later tasks wait for the event's latest record, if there is one.
@@ -79,7 +84,7 @@ class Scheduler {
   };
   class Running;
 
-  AclStatus Append(const std::shared_ptr<Stream>& stream, Task task);
+  AclStatus Append(const std::shared_ptr<Stream>& stream, Task task, Start start);
   AclStatus WaitFor(Lock& lock, const std::shared_ptr<Stream>& stream, uint64_t target);
   [[nodiscard]] bool CanRun(const Stream& stream) const;
 
@@ -87,9 +92,9 @@ class Scheduler {
   [[nodiscard]] bool GoesOn(const Stream& stream, uint64_t target) const;
   bool Settle(const std::shared_ptr<Stream>& stream);
   void Reach(Record& record);
-  void Offer(const std::shared_ptr<Stream>& stream) noexcept;
+  void Offer(const std::shared_ptr<Stream>& stream, Start start = Start::kSoon) noexcept;
 
-  void CallWorker() noexcept;
+  void CallWorker(Start start = Start::kSoon) noexcept;
   void StartWorker() noexcept;
   void WorkerLoop(Worker& self);
   [[nodiscard]] bool AwaitCall(Lock& lock, const Worker& self);
@@ -101,15 +106,17 @@ class Scheduler {
   std::mutex mutex_;
   std::deque<std::shared_ptr<Stream>> ready_;  // streams listed for workers, oldest first
   std::list<Worker> workers_;
-  int idle_ = 0;            // workers in idle_changed_
-  bool called_ = false;     // an idle worker has been called and is not awake yet
-  bool watched_ = false;    // a worker watches ready_, or is on its way to
-  int stopping_ = 0;        // calls of StopWorkers in progress
-  bool dropping_ = false;   // no task is to begin
-  bool retired_ = false;    // no workers any more
-  bool abandoned_ = false;  // this is the child's copy of its parent's scheduler
-  int running_ = 0;         // streams being run
-  uint64_t calls_ = 0;      // how often a worker was wanted
+  int idle_ = 0;             // workers in idle_changed_
+  bool called_ = false;      // an idle worker has been called and is not awake yet
+  bool watched_ = false;     // a worker watches ready_, or is on its way to
+  bool dozing_ = false;      // that worker looks about once a millisecond
+  int stopping_ = 0;         // calls of StopWorkers in progress
+  bool dropping_ = false;    // no task is to begin
+  bool retired_ = false;     // no workers any more
+  bool abandoned_ = false;   // this is the child's copy of its parent's scheduler
+  int running_ = 0;          // streams being run
+  uint64_t calls_ = 0;       // how often a worker was wanted soon
+  uint64_t late_calls_ = 0;  // and late
   std::condition_variable idle_changed_;
   std::condition_variable watch_changed_;
   std::condition_variable run_ended_;  // notified while dropping_

@@ -56,8 +56,8 @@ constexpr int64_t kMaxBandElements = 48;
 // From more channels on, vectors along the channels of one pixel are full enough.
 constexpr int64_t kMaxWovenChannels = 8;
 
-// What the rows of a group read must fit in what the kernel turns at once (kernels/inner_axis),
-// with the longest vectors.
+// What the rows of a group read must fit in what the kernel turns at once (kernels/inner_axis), with
+// the longest vectors.
 constexpr int64_t kMaxWovenReach = 256;
 
 }  // namespace
@@ -81,12 +81,12 @@ bool WeavesChannels(const taps::TapTable& w, int64_t channels) {
   return true;
 }
 
-bool StoresPastCaches(double output_bytes, int64_t run_bytes) {
-  return output_bytes > kStreamBytes && run_bytes >= kStreamRunBytes;
-}
+bool StoresPastCaches(double output_bytes) { return output_bytes > kStreamBytes; }
+
+bool StoresRunsPastCaches(int64_t run_bytes) { return run_bytes >= kStreamRunBytes; }
 
 int64_t StageRows(int64_t row_bytes, int64_t rows) {
-  return std::clamp<int64_t>(kStageBytes / row_bytes, 1, rows);
+  return std::min(kStageBytes / row_bytes, rows);
 }
 
 int64_t GroupChannels(int64_t channels, int64_t taps) {

@@ -31,11 +31,13 @@ inline constexpr int64_t kMaxRingTaps = 64;
 [[nodiscard]] bool WeavesChannels(const taps::TapTable& w, int64_t channels);
 [[nodiscard]] bool WeavesChannels(int64_t channels);
 
-// Whether an output of that many bytes is stored past the caches, where `run_bytes` of it lie
-// together.
-[[nodiscard]] bool StoresPastCaches(double output_bytes, int64_t run_bytes);
+// Whether an output of that many bytes is stored past the caches, and whether it pays where
+// `run_bytes` of it lie together.
+[[nodiscard]] bool StoresPastCaches(double output_bytes);
+[[nodiscard]] bool StoresRunsPastCaches(int64_t run_bytes);
 
-// Rows of output, out of `rows`, that are collected before they are stored past the caches.
+// Rows of output, out of `rows`, that are collected before they are stored past the caches; 0 where
+// a row is too long.
 [[nodiscard]] int64_t StageRows(int64_t row_bytes, int64_t rows);
 
 // Pixels of output a block takes along W, where every pixel costs `scratch_bytes` of scratch: all

@@ -69,7 +69,8 @@ Status CheckTableMemory(const ResampleSpec& spec) {
   for (const taps::Axis& axis : spec.axes) {
     if (!taps::IsIdentity(axis)) bytes += TableBytes(spec, axis);
   }
-  const double memory =
+  // Asked for once: it is a call of the system.
+  static const double memory =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (bytes < memory) return {};
   return {

@@ -228,25 +228,21 @@ TEST(Plan, ScratchIsBoundedOnExtremeVolumes) {
   }
 }
 
-// Scratch is a matter of sizes per plane, but for the room in which rows of outputs too large for
-// the caches are collected.
+// Scratch is a matter of sizes per plane.
 TEST(Plan, ScratchDoesNotGrowWithTheBatch) {
-  constexpr int64_t kMostCollected = 33 * 1024;
   TracedRandom random;
   for (int i = 0; i < 40; ++i) {
     const Method method = random.OneIn(2) ? Method::kTaps : Method::kNearest;
     Sizes sizes = testing::RandomSizes(random, method, 60);
-    const auto bytes = [&](int64_t n, int64_t c) {
-      sizes.n = n;
-      sizes.c = c;
+    const auto bytes = [&] {
       return MustPlan(MakeSpec(method, Direction::kBackward, DType::kFloat32, sizes, false))
           ->WorkspaceBytes(1);
     };
-    const int64_t one = bytes(1, 1);
-    EXPECT_EQ(bytes(2, 3), one);
-    const int64_t many = bytes(20000, 500);
-    EXPECT_LE(many, one + kMostCollected);
-    EXPECT_EQ(bytes(400000, 1000), many);
+    sizes.n = sizes.c = 1;
+    const int64_t one = bytes();
+    sizes.n = 1000;
+    sizes.c = 50;
+    EXPECT_EQ(bytes(), one);
   }
 }
 

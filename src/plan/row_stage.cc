@@ -11,17 +11,18 @@ RowStage::RowStage(const Tensor5& output, const BlockShape& blocks, int64_t elem
   const int64_t pixel_bytes = blocks.channels * element_bytes;
   const int64_t row_bytes = blocks.pixels * pixel_bytes;
   const bool dense = output.shape[kW] == 1 || output.stride_bytes[kW] == pixel_bytes;
-  const bool rows_touch = blocks.pixels == output.shape[kW] && output.stride_bytes[kH] == row_bytes;
-  const double bytes = ElementCount(output.shape) * static_cast<double>(element_bytes);
-  if (!dense || !StoresPastCaches(bytes, rows_touch ? row_bytes * blocks.rows : row_bytes)) return;
-  rows_ = rows_touch ? StageRows(row_bytes, blocks.rows) : 1;
-  bytes_ = RoundUp(rows_ * row_bytes, kLine) + kLine;
-  copy_ = kernels::SelectCopyPastCaches();
+  const bool rows_touch =
+      blocks.pixels == output.shape[kW] && output.stride_bytes[kH] == row_bytes;
+  if (!dense || !StoresRunsPastCaches(rows_touch ? row_bytes * blocks.rows : row_bytes)) return;
+  rows_ = StageRows(row_bytes, rows_touch ? blocks.rows : 1);
+  if (rows_ > 0) bytes_ = RoundUp(rows_ * row_bytes, kLine) + kLine;
+  if (!StoresPastCaches(ElementCount(output.shape) * static_cast<double>(element_bytes))) return;
   clear_ = kernels::SelectClearPastCaches();
+  if (rows_ > 0) copy_ = kernels::SelectCopyPastCaches();
 }
 
 void RowStage::Clear(const TargetRows& out, const LineSize& size, int64_t rows) const noexcept {
-  const int64_t width = Width(size);
+  const int64_t width = WidthOf(size);
   if (out.row_bytes == width) return clear_(out.line.data, static_cast<size_t>(rows * width));
   for (int64_t row = 0; row < rows; ++row) {
     clear_(out.From(row).line.data, static_cast<size_t>(width));

@@ -15,60 +15,63 @@ namespace opscv::plan {
 
 class RowStage {
  public:
-  // Not used.
+  // Stores as usual.
   RowStage() = default;
   // For the blocks of an output of elements of so many bytes. Outputs that stay in the caches, or
-  // whose pixels lie apart, are not staged.
+  // whose pixels lie apart, are stored as usual.
   RowStage(const Tensor5& output, const BlockShape& blocks, int64_t element_bytes);
 
-  [[nodiscard]] bool used() const { return rows_ > 0; }
-  // Memory that Emit and Clear need, aligned to a cache line; 0 where it is not used.
+  // Whether the output is to be stored past the caches. Where its rows are too long to be collected
+  // Emit does not do so, but Clear and the kernels may.
+  [[nodiscard]] bool past_caches() const { return clear_ != nullptr; }
+  // Memory that Emit needs, aligned to a cache line; whatever the number of planes.
   [[nodiscard]] int64_t bytes() const { return bytes_; }
 
-  // Whether it is used for rows of that size at `out`. It is not where their pixels lie apart, as
-  // in a box that cuts channels off.
-  [[nodiscard]] bool Takes(const TargetRows& out, const LineSize& size) const {
-    return used() && (size.pixels == 1 || out.line.step_bytes == size.channels * element_bytes_);
-  }
-
-  // Has make(first, count, dst) called for `rows` rows of that size, at most `most` at a time, and
-  // sees to it that what it leaves at dst arrives at `out`.
+  // Has make(first, count, dst) called for `rows` rows, at most `most` at a time, and sees to it
+  // that what it leaves at dst, rows of `size`, arrives at `out`.
   template <typename Make>
   void Emit(char* memory, const TargetRows& out, const LineSize& size, int64_t rows, int64_t most,
             Make make) const;
 
-  // Sets `rows` rows to +0. Only where it takes them.
+  // Whether Clear can set such rows to +0.
+  [[nodiscard]] bool Clears(const TargetRows& out, const LineSize& size) const {
+    return past_caches() && IsDense(out, size);
+  }
   void Clear(const TargetRows& out, const LineSize& size, int64_t rows) const noexcept;
 
   // To be called by the thread that called Emit or Clear, at last.
   void Finish() const noexcept {
-    if (used()) kernels::FinishStores();
+    if (past_caches()) kernels::FinishStores();
   }
 
  private:
   static constexpr int64_t kLine = 64;
 
-  [[nodiscard]] int64_t Width(const LineSize& size) const {
+  [[nodiscard]] int64_t WidthOf(const LineSize& size) const {
     return size.pixels * size.channels * element_bytes_;
   }
+  // Pixels of boxes may lie apart that have fewer channels than the tensor.
+  [[nodiscard]] bool IsDense(const TargetRows& out, const LineSize& size) const {
+    return size.pixels == 1 || out.line.step_bytes == size.channels * element_bytes_;
+  }
 
-  int64_t element_bytes_ = 1;
+  int64_t element_bytes_ = 0;
   int64_t rows_ = 0;  // that have room, where rows touch
   int64_t bytes_ = 0;
-  kernels::CopyPastCachesKernel copy_ = nullptr;
+  kernels::CopyPastCachesKernel copy_ = nullptr;  // null where no rows are collected
   kernels::ClearPastCachesKernel clear_ = nullptr;
 };
 
 template <typename Make>
 void RowStage::Emit(char* memory, const TargetRows& out, const LineSize& size, int64_t rows,
                     int64_t most, Make make) const {
-  const bool takes = Takes(out, size);
-  const int64_t width = Width(size);
-  if (takes) most = out.row_bytes == width ? std::min(most, rows_) : 1;
+  const int64_t width = WidthOf(size);
+  const bool collects = copy_ != nullptr && IsDense(out, size);
+  if (collects) most = out.row_bytes == width ? std::min(most, rows_) : 1;
   for (int64_t first = 0; first < rows; first += most) {
     const int64_t count = std::min(most, rows - first);
     const TargetRows to = out.From(first);
-    if (!takes) {
+    if (!collects) {
       make(first, count, to);
       continue;
     }

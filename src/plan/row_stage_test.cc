@@ -93,7 +93,8 @@ void CheckEmit(const RowStage& stage, int64_t element_bytes, const Call& call, F
   Rows rows(call.rows, call.width, call.row_bytes, call.into);
   const TargetRows out = rows.target(element_bytes);
   int64_t next = 0;
-  stage.Emit(memory.data(), out, {call.width / element_bytes, 1, false}, call.rows, call.most,
+  const LineSize size{call.width / element_bytes, 1, false};
+  stage.Emit(memory.data(), out, size, call.rows, call.most,
              [&](int64_t first, int64_t count, const TargetRows& dst) {
                EXPECT_EQ(first, next);
                EXPECT_GE(count, 1);
@@ -114,7 +115,9 @@ void CheckEmit(const RowStage& stage, int64_t element_bytes, const Call& call, F
 void CheckClear(const RowStage& stage, int64_t element_bytes, const Call& call) {
   SCOPED_TRACE(Say(call));
   Rows rows(call.rows, call.width, call.row_bytes, call.into);
-  stage.Clear(rows.target(element_bytes), {call.width / element_bytes, 1, false}, call.rows);
+  const LineSize size{call.width / element_bytes, 1, false};
+  ASSERT_TRUE(stage.Clears(rows.target(element_bytes), size));
+  stage.Clear(rows.target(element_bytes), size, call.rows);
   stage.Finish();
   EXPECT_TRUE(rows.Holds([](int64_t, int64_t) { return '\0'; }));
 }
@@ -130,8 +133,8 @@ TEST(RowStage, HandsOnEveryRowAndNothingBeside) {
     const int64_t gap = random.OneIn(2) ? 0 : random.Int(1, 70);
     const RowStage stage(LargeOutput(rows, pixels, element, gap),
                          {.rows = random.Int(1, rows), .pixels = pixels}, element);
-    ASSERT_TRUE(stage.used() || width < 512);
-    if (!stage.used()) continue;
+    ASSERT_TRUE(stage.past_caches() || width < 512);
+    if (!stage.past_caches()) continue;
     ASSERT_EQ(stage.bytes() % kLine, 0);
     Call call{.width = width,
               .row_bytes = width + gap * element,
@@ -151,7 +154,7 @@ TEST(RowStage, TakesAnyPlaceInALine) {
     for (int64_t into = 0; into < kLine; ++into) {
       for (const int64_t gap : {0, 3}) {
         const RowStage stage(LargeOutput(20, pixels, 1, gap), {.rows = 20, .pixels = pixels}, 1);
-        ASSERT_TRUE(stage.used());
+        ASSERT_TRUE(stage.past_caches());
         const Call call{
             .width = pixels, .row_bytes = pixels + gap, .rows = 20, .most = 20, .into = into};
         CheckEmit(stage, 1, call, Flush::kEnd);
@@ -164,7 +167,7 @@ TEST(RowStage, TakesAnyPlaceInALine) {
 // Whole lines of both are copied.
 TEST(RowStage, CollectsRowsInTheirPlacesInALine) {
   const RowStage stage(LargeOutput(20, 139, 4, 0), {.rows = 20, .pixels = 139}, 4);
-  ASSERT_TRUE(stage.used());
+  ASSERT_TRUE(stage.past_caches());
   GuardedArena arena(static_cast<size_t>(stage.bytes()));
   char* memory = arena.Take(static_cast<size_t>(stage.bytes()), Flush::kStart).data();
   for (int64_t into = 0; into < kLine; into += 4) {
@@ -183,25 +186,35 @@ TEST(RowStage, CollectsRowsInTheirPlacesInALine) {
 TEST(RowStage, IsLeftOutWhereItGainsNothing) {
   const BlockShape blocks{.rows = 100, .pixels = 200};
   const Tensor5 large = LargeOutput(100, 200, 4, 0);
-  EXPECT_TRUE(RowStage(large, blocks, 4).used());
-  EXPECT_FALSE(RowStage().used());
+  EXPECT_TRUE(RowStage(large, blocks, 4).past_caches());
+  EXPECT_FALSE(RowStage().past_caches());
   EXPECT_EQ(RowStage().bytes(), 0);
   Tensor5 small = large;
   small.shape[kN] = 1;
-  EXPECT_FALSE(RowStage(small, blocks, 4).used());
-  EXPECT_EQ(RowStage(small, blocks, 4).bytes(), 0);
+  EXPECT_FALSE(RowStage(small, blocks, 4).past_caches());
+  EXPECT_EQ(RowStage(small, blocks, 4).bytes(), RowStage(large, blocks, 4).bytes());
   Tensor5 apart = large;  // pixels lie apart
   apart.stride_bytes[kW] = 8;
-  EXPECT_FALSE(RowStage(apart, blocks, 4).used());
+  EXPECT_FALSE(RowStage(apart, blocks, 4).past_caches());
   Tensor5 backwards = large;
   backwards.stride_bytes[kW] = -4;
-  EXPECT_FALSE(RowStage(backwards, blocks, 4).used());
+  EXPECT_FALSE(RowStage(backwards, blocks, 4).past_caches());
   // Short rows count only together.
-  EXPECT_TRUE(RowStage(LargeOutput(100, 20, 4, 0), {.rows = 100, .pixels = 20}, 4).used());
-  EXPECT_FALSE(RowStage(LargeOutput(100, 20, 4, 1), {.rows = 100, .pixels = 20}, 4).used());
+  EXPECT_TRUE(RowStage(LargeOutput(100, 20, 4, 0), {.rows = 100, .pixels = 20}, 4).past_caches());
+  EXPECT_FALSE(RowStage(LargeOutput(100, 20, 4, 1), {.rows = 100, .pixels = 20}, 4).past_caches());
   Tensor5 empty = large;
   empty.shape[kW] = 0;
-  EXPECT_FALSE(RowStage(empty, {.rows = 100, .pixels = 0}, 4).used());
+  EXPECT_FALSE(RowStage(empty, {.rows = 100, .pixels = 0}, 4).past_caches());
+}
+
+// They are made where they belong, but cleared past the caches.
+TEST(RowStage, CollectsNoRowsThatAreTooLong) {
+  const RowStage stage(LargeOutput(20, 10000, 4, 0), {.rows = 20, .pixels = 10000}, 4);
+  EXPECT_TRUE(stage.past_caches());
+  EXPECT_EQ(stage.bytes(), 0);
+  const Call call{.width = 40000, .row_bytes = 40000, .rows = 7, .most = 3, .into = 20};
+  CheckEmit(stage, 4, call, Flush::kEnd);
+  CheckClear(stage, 4, call);
 }
 
 // A box of one channel of three that lie side by side: pixels lie apart.
@@ -212,12 +225,12 @@ TEST(RowStage, LeavesBoxesThatCutChannelsToTheirOwner) {
   output.stride_bytes[kW] = 12;
   output.stride_bytes[kC] = 4;
   const RowStage stage(output, {.channels = 3, .rows = 100, .pixels = 100}, 4);
-  ASSERT_TRUE(stage.used());
+  ASSERT_TRUE(stage.past_caches());
   std::vector<char> bytes(100 * 1200);
   const TargetRows out{{bytes.data(), 12}, 1200};
-  EXPECT_TRUE(stage.Takes(out, {100, 3, true}));
-  EXPECT_FALSE(stage.Takes(out, {100, 1, true}));
-  EXPECT_TRUE(stage.Takes(out, {1, 1, true}));  // a single pixel has no neighbours
+  EXPECT_TRUE(stage.Clears(out, {100, 3, true}));
+  EXPECT_FALSE(stage.Clears(out, {100, 1, true}));
+  EXPECT_TRUE(stage.Clears(out, {1, 1, true}));  // a single pixel has no neighbours
   int64_t made = 0;
   stage.Emit(nullptr, out, {100, 1, true}, 100, 8,
              [&](int64_t first, int64_t count, const TargetRows& dst) {

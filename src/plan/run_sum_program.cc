@@ -50,9 +50,6 @@ class RunSumProgram final : public Program {
     TargetRows out;
     char* strip;
     char* stage;
-    [[nodiscard]] LineSize Outputs(bool grouped) const {
-      return {outputs.end - outputs.begin, channels, grouped};
-    }
   };
 
   void ChooseTile();
@@ -110,7 +107,9 @@ void RunSumProgram::ChooseTile() {
   const int64_t pixels = spec_.output.shape[kW];
   const int64_t per_pixel =
       along_w ? CeilDiv(spec_.input.shape[kW], std::max<int64_t>(pixels, 1)) : 0;
-  if (along_w && !reads_rows_ && (!groups_ || woven_)) row_batch_ = kRowBatch;
+  if (along_w && !reads_rows_ && (!groups_ || woven_)) {
+    row_batch_ = std::clamp<int64_t>(spec_.output.shape[kH], 1, kRowBatch);
+  }
   const int64_t tile =
       TilePixels(pixels, channels_, row_batch_ * per_pixel * channels_ * real_bytes_);
   int64_t widest = 0;
@@ -201,7 +200,8 @@ void RunSumProgram::AlongW(const Slice& slice, const SourceLine& src, int64_t ro
 
 void RunSumProgram::Clear(const Slice& slice, const TargetLine& dst) const noexcept {
   RunOnLine(clear_, kernels::RunRowsArgs{}, element_bytes_, element_bytes_,
-            {dst.data, dst.step_bytes}, dst, slice.Outputs(groups_));
+            {dst.data, dst.step_bytes}, dst,
+            {slice.outputs.end - slice.outputs.begin, slice.channels, groups_});
 }
 
 // `count` rows of output from the slice's first-th on, at most row_batch_ of them where there is a
@@ -228,13 +228,13 @@ void RunSumProgram::MakeRows(const Slice& slice, int64_t first, int64_t count,
 }
 
 void RunSumProgram::MakeSlice(const Slice& slice) const noexcept {
-  const LineSize size = slice.Outputs(groups_);
+  const LineSize size{slice.outputs.end - slice.outputs.begin, slice.channels, groups_};
   if (slice.depths.begin < slice.depths.end) {
     stage_.Emit(slice.stage, slice.out, size, slice.rows, row_batch_,
                 [&](int64_t first, int64_t count, const TargetRows& dst) {
                   MakeRows(slice, first, count, dst);
                 });
-  } else if (stage_.Takes(slice.out, size)) {
+  } else if (stage_.Clears(slice.out, size)) {
     stage_.Clear(slice.out, size, slice.rows);
   } else {
     for (int64_t row = 0; row < slice.rows; ++row) Clear(slice, slice.out.From(row).line);

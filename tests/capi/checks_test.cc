@@ -252,18 +252,23 @@ class Faults {
       r.in[r.last() - 1] = r.in[r.last()] = 4096;
       r.out[r.last() - 1] = r.out[r.last()] = 131072;
     });
-    Add("N*C*oH", IsVolume(base_.op) ? "N*C*oD*oH of" : "N*C*oH of", [](Request& r) {
-      r.n = 65536;
-      r.c = 32768;
-      r.in.assign(r.in.size(), 1);
-      r.out.assign(r.out.size(), 1);
-    });
+    const std::string planes = IsVolume(base_.op) ? "N*C*oD*oH" : "N*C*oH";
+    Add("N*C*oH",
+        planes + " of " + out_ + " and outputSize must be < 2^31 (2147483648), got 2147483648.",
+        [](Request& r) {
+          r.n = 65536;
+          r.c = 32768;
+          r.in.assign(r.in.size(), 1);
+          r.out.assign(r.out.size(), 1);
+        });
     if (!IsVolume(base_.op)) return;
-    Add("iW*iH", "iW*iH of", [](Request& r) {
-      r.n = r.c = 1;
-      r.in = {1, 65536, 32768};
-      r.out = {1, 1, 1};
-    });
+    const std::string& sized = IsGrad(base_.op) ? out_ : in_;
+    Add("iW*iH", "iW*iH of " + sized + " must be < 2^31 (2147483648), got 2147483648.",
+        [](Request& r) {
+          r.n = r.c = 1;
+          r.in = {1, 65536, 32768};
+          r.out = {1, 1, 1};
+        });
   }
 
   void Storage() {

@@ -33,6 +33,15 @@ class LeaksEverything(unittest.TestCase):
         for _ in range(5):
             self.assertEqual(run("exit").stderr, "")
 
+    def test_info_log_tells_each_call(self):
+        lines = run("finalize", OPSCV_LOG="info", OPSCV_THREADS="2").stderr.splitlines()
+        self.assertEqual(len(lines), 20)
+        for line in lines:
+            self.assertRegex(
+                line, r"^\[opscv info\] aclnnUpsampleNearestExact3dBackwardGetWorkspaceSize: "
+                r"gradOut \(1, 2, 4, 64, 64\) to gradInput \(1, 2, 2, 32, 32\), ACL_FLOAT, "
+                r"rule ascend, workspace \d+ bytes, threads 2$")
+
     def test_debug_log_tells_the_chain(self):
         lines = run("finalize", OPSCV_LOG="debug").stderr.splitlines()
         function = "[opscv debug] aclnnUpsampleNearestExact3dBackwardGetWorkspaceSize: "

@@ -168,6 +168,52 @@ TEST_P(Operators, NdhwcGivesTheBitsOfNcdhw) {
   }
 }
 
+// Calls are planned once for each set of values: later ones give the bits that a fresh process
+// gives, on other data, with other calls in between that differ in strides alone or in scales
+// alone.
+TEST_P(Operators, RepeatedCallsGiveTheBitsOfTheFirst) {
+  SCOPED_TRACE(SeedTrace());
+  Random random(6);
+  const Op op = GetParam();
+  const Sizes sizes = SizesOf(op);
+  const std::vector<View> inputs = Views(sizes.input);
+  for (const DType dtype : kTypes) {
+    for (int round = 0; round < 3; ++round) {
+      const auto bits = RandomBits(dtype, Dense(sizes.input).size(), random);
+      aclFinalize();
+      const auto expected = DenseResult(op, dtype, bits);
+      for (const View& view : inputs) {
+        Call call(op, sizes, view, Dense(sizes.output), dtype, FormatOf(op));
+        call.input.Write(bits);
+        for (int repeat = 0; repeat < 2; ++repeat) {
+          ASSERT_EQ(call.Run(), 0) << Message();
+          EXPECT_EQ(call.output.Read(), expected) << "round " << round << " of " << NameOf(dtype);
+        }
+      }
+      EXPECT_EQ(DenseResult(op, dtype, bits), expected);
+    }
+  }
+}
+
+TEST_P(Operators, ManyThreadsRepeatCalls) {
+  SCOPED_TRACE(SeedTrace());
+  const Op op = GetParam();
+  Random random(7);
+  const auto bits = RandomBits(DType::kFloat32, Dense(SizesOf(op).input).size(), random);
+  const auto expected = DenseResult(op, DType::kFloat32, bits);
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 25; ++i) {
+        if (DenseResult(op, DType::kFloat32, bits) != expected) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST_P(Operators, FormatsThatSayNothingAreChannelsFirst) {
   Random random(3);
   const Op op = GetParam();

@@ -8,7 +8,6 @@
 
 using namespace opscv::capi;  // NOLINT(google-build-using-namespace): C functions have no namespace
 using opscv::Status;
-using opscv::ops::OpInfo;
 using opscv::ops::UpsampleBicubic2dAAPair;
 
 aclnnStatus aclnnUpsampleBicubic2dAAGetWorkspaceSize(
@@ -17,14 +16,13 @@ aclnnStatus aclnnUpsampleBicubic2dAAGetWorkspaceSize(
   return Guard([&]() -> Status {
     OPSCV_RETURN_IF_ERROR(CheckPointers(
         workspaceSize, executor, {{"self", self}, {"outputSize", outputSize}, {"out", out}}));
-    const OpInfo& info = UpsampleBicubic2dAAPair().forward;
-    OPSCV_RETURN_IF_ERROR(CheckProduct(info));
-    Call call;
+    Arguments args(UpsampleBicubic2dAAPair().forward);
+    OPSCV_RETURN_IF_ERROR(CheckProduct(args));
     OPSCV_RETURN_IF_ERROR(
-        ReadCall(info, self, out, {outputSize, alignCorners, scalesH, scalesW}, call));
-    OPSCV_RETURN_IF_ERROR(Validate(call));
-    OPSCV_ASSIGN_OR_RETURN(auto plan, MakeCallPlan(call));
-    return Publish(std::move(plan), call, workspaceSize, executor);
+        ReadArguments(self, out, {outputSize, alignCorners, scalesH, scalesW}, args));
+    std::shared_ptr<const PlannedCall> call;
+    OPSCV_RETURN_IF_ERROR(PlanCall(args, call));
+    return Publish(std::move(call), args, workspaceSize, executor);
   });
 }
 
@@ -45,14 +43,13 @@ aclnnStatus aclnnUpsampleBicubic2dAAGradGetWorkspaceSize(
                                          {"outputSize", outputSize},
                                          {"inputSize", inputSize},
                                          {"out", out}}));
-    const OpInfo& info = UpsampleBicubic2dAAPair().backward;
-    OPSCV_RETURN_IF_ERROR(CheckProduct(info));
-    Call call;
-    OPSCV_RETURN_IF_ERROR(ReadCall(info, gradOutput, out,
-                                   {outputSize, inputSize, alignCorners, scalesH, scalesW}, call));
-    OPSCV_RETURN_IF_ERROR(Validate(call));
-    OPSCV_ASSIGN_OR_RETURN(auto plan, MakeCallPlan(call));
-    return Publish(std::move(plan), call, workspaceSize, executor);
+    Arguments args(UpsampleBicubic2dAAPair().backward);
+    OPSCV_RETURN_IF_ERROR(CheckProduct(args));
+    OPSCV_RETURN_IF_ERROR(ReadArguments(
+        gradOutput, out, {outputSize, inputSize, alignCorners, scalesH, scalesW}, args));
+    std::shared_ptr<const PlannedCall> call;
+    OPSCV_RETURN_IF_ERROR(PlanCall(args, call));
+    return Publish(std::move(call), args, workspaceSize, executor);
   });
 }
 

@@ -7,9 +7,7 @@
 #include "ops/pairs.h"
 
 using namespace opscv::capi;  // NOLINT(google-build-using-namespace): C functions have no namespace
-using opscv::FloatList;
 using opscv::Status;
-using opscv::ops::OpInfo;
 using opscv::ops::UpsampleNearestExact3dPair;
 
 aclnnStatus aclnnUpsampleNearestExact3dGetWorkspaceSize(
@@ -18,14 +16,13 @@ aclnnStatus aclnnUpsampleNearestExact3dGetWorkspaceSize(
   return Guard([&]() -> Status {
     OPSCV_RETURN_IF_ERROR(CheckPointers(
         workspaceSize, executor, {{"self", self}, {"outputSize", outputSize}, {"out", out}}));
-    const OpInfo& info = UpsampleNearestExact3dPair().forward;
-    OPSCV_RETURN_IF_ERROR(CheckProduct(info));
-    Call call;
+    Arguments args(UpsampleNearestExact3dPair().forward);
+    OPSCV_RETURN_IF_ERROR(CheckProduct(args));
     OPSCV_RETURN_IF_ERROR(
-        ReadCall(info, self, out, {outputSize, FloatList{scalesD, scalesH, scalesW}}, call));
-    OPSCV_RETURN_IF_ERROR(Validate(call));
-    OPSCV_ASSIGN_OR_RETURN(auto plan, MakeCallPlan(call));
-    return Publish(std::move(plan), call, workspaceSize, executor);
+        ReadArguments(self, out, {outputSize, Scales{scalesD, scalesH, scalesW}}, args));
+    std::shared_ptr<const PlannedCall> call;
+    OPSCV_RETURN_IF_ERROR(PlanCall(args, call));
+    return Publish(std::move(call), args, workspaceSize, executor);
   });
 }
 
@@ -46,15 +43,13 @@ aclnnStatus aclnnUpsampleNearestExact3dBackwardGetWorkspaceSize(
                                          {"outputSize", outputSize},
                                          {"inputSize", inputSize},
                                          {"gradInput", gradInput}}));
-    const OpInfo& info = UpsampleNearestExact3dPair().backward;
-    OPSCV_RETURN_IF_ERROR(CheckProduct(info));
-    Call call;
-    OPSCV_RETURN_IF_ERROR(ReadCall(info, gradOut, gradInput,
-                                   {inputSize, outputSize, FloatList{scalesD, scalesH, scalesW}},
-                                   call));
-    OPSCV_RETURN_IF_ERROR(Validate(call));
-    OPSCV_ASSIGN_OR_RETURN(auto plan, MakeCallPlan(call));
-    return Publish(std::move(plan), call, workspaceSize, executor);
+    Arguments args(UpsampleNearestExact3dPair().backward);
+    OPSCV_RETURN_IF_ERROR(CheckProduct(args));
+    OPSCV_RETURN_IF_ERROR(ReadArguments(
+        gradOut, gradInput, {inputSize, outputSize, Scales{scalesD, scalesH, scalesW}}, args));
+    std::shared_ptr<const PlannedCall> call;
+    OPSCV_RETURN_IF_ERROR(PlanCall(args, call));
+    return Publish(std::move(call), args, workspaceSize, executor);
   });
 }
 

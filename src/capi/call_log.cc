@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capi/chain_log.h"
+#include "capi/call_log.h"
 
 #include <fmt/ranges.h>
 
@@ -12,9 +12,9 @@
 namespace opscv::capi {
 namespace {
 
-class ChainLog {
+class Chain {
  public:
-  explicit ChainLog(std::string_view function) : function_(function) {}
+  explicit Chain(std::string_view function) : function_(function) {}
 
   void Line(std::string_view step, const std::string& what, std::string_view cost) const {
     Log(LogLevel::kDebug,
@@ -36,6 +36,10 @@ std::string Named(const Operand& operand) {
                      Shape(operand.desc.strides));
 }
 
+std::string TypeText(const Operand& operand) {
+  return DataTypeText(ToAclDataType(operand.desc.dtype));
+}
+
 std::string PlanText(const plan::Plan& plan) {
   std::string text = plan.Describe();
   for (size_t at = text.find('\n'); at != text.npos; at = text.find('\n', at)) {
@@ -44,7 +48,7 @@ std::string PlanText(const plan::Plan& plan) {
   return text;
 }
 
-void LogBefore(const ChainLog& log, const Call& call) {
+void LogBefore(const Chain& log, const PlannedCall& call) {
   log.Line("Contiguous", Named(call.input),
            IsContiguous(call.input.desc) ? "contiguous already" : "free: read in place");
   if (call.input.desc.layout == Layout::kChannelsLast) {
@@ -52,14 +56,14 @@ void LogBefore(const ChainLog& log, const Call& call) {
              "free: read in place");
   }
   if (SizeOf(call.input.desc.dtype) < 4) {
-    log.Line("Cast", fmt::format("{} to ACL_FLOAT", DataTypeText(call.input_tensor->dtype)),
+    log.Line("Cast", fmt::format("{} to ACL_FLOAT", TypeText(call.input)),
              "free: done while loading");
   }
 }
 
-void LogAfter(const ChainLog& log, const Call& call) {
+void LogAfter(const Chain& log, const PlannedCall& call) {
   if (SizeOf(call.output.desc.dtype) < 4) {
-    log.Line("Cast", fmt::format("ACL_FLOAT to {}", DataTypeText(call.output_tensor->dtype)),
+    log.Line("Cast", fmt::format("ACL_FLOAT to {}", TypeText(call.output)),
              "free: done while storing");
   }
   if (call.output.desc.layout == Layout::kChannelsLast) {
@@ -70,20 +74,35 @@ void LogAfter(const ChainLog& log, const Call& call) {
            IsContiguous(call.output.desc) ? "contiguous already" : "free: written in place");
 }
 
-}  // namespace
-
-void LogChain(const Call& call, const plan::Plan* plan) {
-  if (!Logs(LogLevel::kDebug)) return;
-  const ChainLog log(call.op.info->aclnn_name);
-  if (plan == nullptr) {
+void LogChain(const PlannedCall& call) {
+  const Chain log(call.info->aclnn_name);
+  if (call.plan == nullptr) {
     log.Line("empty", Named(call.output), "nothing to run");
     return;
   }
   LogBefore(log, call);
-  log.Line(call.op.info->name,
+  log.Line(call.info->name,
            fmt::format("{} to {}", Shape(call.input.desc.shape), Shape(call.output.desc.shape)),
-           PlanText(*plan));
+           PlanText(*call.plan));
   LogAfter(log, call);
+}
+
+void LogSummary(const PlannedCall& call) {
+  const std::string rule =
+      call.info->takes_rule ? fmt::format("rule {}, ", NameOf(call.rule)) : std::string();
+  Log(LogLevel::kInfo,
+      fmt::format("{}GetWorkspaceSize: {} {} to {} {}, {}, {}workspace {} bytes, threads {}",
+                  call.info->aclnn_name, call.input.name, Shape(call.input.desc.shape),
+                  call.output.name, Shape(call.output.desc.shape), TypeText(call.input), rule,
+                  call.workspace_bytes, call.threads));
+}
+
+}  // namespace
+
+void LogCall(const PlannedCall& call) {
+  if (!Logs(LogLevel::kInfo)) return;
+  LogSummary(call);
+  if (Logs(LogLevel::kDebug)) LogChain(call);
 }
 
 }  // namespace opscv::capi
