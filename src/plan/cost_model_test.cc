@@ -101,6 +101,22 @@ TEST(WeavesChannels, FewChannelsOfShortReach) {
   EXPECT_FALSE(WeavesChannels(Forward(1000, 100), 3));
 }
 
+// So many that the pixels of a sum stay in the cache, in whole vectors, where there are so many.
+TEST(GroupChannels, AreFewerForLongerSums) {
+  EXPECT_EQ(GroupChannels(1, 4), 1);
+  EXPECT_EQ(GroupChannels(1000), 1000);
+  EXPECT_EQ(GroupChannels(1 << 20), 1024);
+  int64_t last = GroupChannels(1 << 20);
+  for (int64_t taps = 1; taps < 5000; taps = taps * 3 / 2 + 1) {
+    const int64_t group = GroupChannels(1 << 20, taps);
+    EXPECT_LE(group, last) << taps << " taps";
+    EXPECT_EQ(group % 64, 0) << taps << " taps";
+    EXPECT_GE(group, 64) << taps << " taps";
+    last = group;
+  }
+  EXPECT_EQ(last, 64);
+}
+
 TEST(StoresPastCaches, OnlyLongRunsOfLargeOutputs) {
   EXPECT_TRUE(StoresPastCaches(0x1p28));
   EXPECT_FALSE(StoresPastCaches(0x1p20));

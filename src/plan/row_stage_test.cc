@@ -20,8 +20,8 @@ using testing::TracedRandom;
 constexpr int64_t kLine = 64;
 constexpr char kUntouched = '\x5A';
 
-// A large output of planes of `rows` rows of `pixels` elements, `gap` elements from the end of a row
-// to the next.
+// A large output of planes of `rows` rows of `pixels` elements, `gap` elements from the end of a
+// row to the next.
 Tensor5 LargeOutput(int64_t rows, int64_t pixels, int64_t element_bytes, int64_t gap) {
   const int64_t row_bytes = (pixels + gap) * element_bytes;
   return {.shape = {1 << 20, 1, 1, rows, pixels},
@@ -155,11 +155,8 @@ TEST(RowStage, TakesAnyPlaceInALine) {
       for (const int64_t gap : {0, 3}) {
         const RowStage stage(LargeOutput(20, pixels, 1, gap), {.rows = 20, .pixels = pixels}, 1);
         ASSERT_TRUE(stage.past_caches());
-        const Call call{.width = pixels,
-                        .row_bytes = pixels + gap,
-                        .rows = 20,
-                        .most = 20,
-                        .into = into};
+        const Call call{
+            .width = pixels, .row_bytes = pixels + gap, .rows = 20, .most = 20, .into = into};
         CheckEmit(stage, 1, call, Flush::kEnd);
         CheckClear(stage, 1, call);
       }
@@ -176,11 +173,12 @@ TEST(RowStage, CollectsRowsInTheirPlacesInALine) {
   for (int64_t into = 0; into < kLine; into += 4) {
     Rows rows(20, 556, 556, into);
     const TargetRows out = rows.target(4);
-    stage.Emit(memory, out, {139, 1, false}, 20, 20, [&](int64_t first, int64_t, const TargetRows& dst) {
-      EXPECT_NE(dst.line.data, out.From(first).line.data);
-      EXPECT_EQ(reinterpret_cast<uintptr_t>(dst.line.data) % kLine,
-                reinterpret_cast<uintptr_t>(out.From(first).line.data) % kLine);
-    });
+    stage.Emit(memory, out, {139, 1, false}, 20, 20,
+               [&](int64_t first, int64_t, const TargetRows& dst) {
+                 EXPECT_NE(dst.line.data, out.From(first).line.data);
+                 EXPECT_EQ(reinterpret_cast<uintptr_t>(dst.line.data) % kLine,
+                           reinterpret_cast<uintptr_t>(out.From(first).line.data) % kLine);
+               });
     stage.Finish();
   }
 }
@@ -207,6 +205,39 @@ TEST(RowStage, IsLeftOutWhereItGainsNothing) {
   Tensor5 empty = large;
   empty.shape[kW] = 0;
   EXPECT_FALSE(RowStage(empty, {.rows = 100, .pixels = 0}, 4).past_caches());
+}
+
+// They are made where they belong, but cleared past the caches.
+TEST(RowStage, CollectsNoRowsThatAreTooLong) {
+  const RowStage stage(LargeOutput(20, 10000, 4, 0), {.rows = 20, .pixels = 10000}, 4);
+  EXPECT_TRUE(stage.past_caches());
+  EXPECT_EQ(stage.bytes(), 0);
+  const Call call{.width = 40000, .row_bytes = 40000, .rows = 7, .most = 3, .into = 20};
+  CheckEmit(stage, 4, call, Flush::kEnd);
+  CheckClear(stage, 4, call);
+}
+
+// A box of one channel of three that lie side by side: pixels lie apart.
+TEST(RowStage, LeavesBoxesThatCutChannelsToTheirOwner) {
+  Tensor5 output = LargeOutput(100, 300, 4, 0);
+  output.shape[kC] = 3;
+  output.shape[kW] = 100;
+  output.stride_bytes[kW] = 12;
+  output.stride_bytes[kC] = 4;
+  const RowStage stage(output, {.channels = 3, .rows = 100, .pixels = 100}, 4);
+  ASSERT_TRUE(stage.past_caches());
+  std::vector<char> bytes(100 * 1200);
+  const TargetRows out{{bytes.data(), 12}, 1200};
+  EXPECT_TRUE(stage.Clears(out, {100, 3, true}));
+  EXPECT_FALSE(stage.Clears(out, {100, 1, true}));
+  EXPECT_TRUE(stage.Clears(out, {1, 1, true}));  // a single pixel has no neighbours
+  int64_t made = 0;
+  stage.Emit(nullptr, out, {100, 1, true}, 100, 8,
+             [&](int64_t first, int64_t count, const TargetRows& dst) {
+               EXPECT_EQ(dst.line.data, out.From(first).line.data);
+               made += count;
+             });
+  EXPECT_EQ(made, 100);
 }
 
 // Then rows go where they belong at once, as many at a time as are asked for.

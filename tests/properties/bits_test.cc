@@ -146,10 +146,9 @@ void RunBoxFromItsPart(const Problem& problem, Form form, const Plan& plan, cons
   TestTensor part(problem.dtype, problem.InputShape(), form);
   part.Fill(std::vector<double>(static_cast<size_t>(part.size()), std::nan("")));
   CopyBox(needed, input, part);
-  const Status status =
-      plan.RunBox(box, static_cast<char*>(part.data()) + OffsetOf(input.desc(), needed.begin),
-                  needed.begin, static_cast<char*>(output.data()) +
-                                    OffsetOf(output.desc(), box.begin));
+  const Status status = plan.RunBox(
+      box, static_cast<char*>(part.data()) + OffsetOf(input.desc(), needed.begin), needed.begin,
+      static_cast<char*>(output.data()) + OffsetOf(output.desc(), box.begin));
   ASSERT_TRUE(status.ok()) << status.message();
 }
 
@@ -192,31 +191,29 @@ Problem LargeProblem(const ops::OpInfo& info, Random& random) {
 // Whole or in boxes, with or without gaps between rows, channels apart or side by side.
 TEST_P(Bits, LargeOutputs) {
   Random random(18);
-  for (int i = 0; i < 2 && !HasFailure(); ++i) {
-    const Problem problem = LargeProblem(*GetParam(), random);
-    SCOPED_TRACE(problem.Text());
-    const TestTensor input = RandomInput(problem, Form::kContiguous, random);
-    const std::vector<uint64_t> expected = RunWhole(problem, input, Form::kContiguous, 1);
-    const Form other = random.Of({Form::kPadded, Form::kReversedSpace, Form::kChannelsLastView});
-    ASSERT_EQ(expected, RunWhole(problem, input, other, 5)) << NameOf(other);
-    ASSERT_EQ(expected, RunWhole(problem, input, Form::kContiguous, 2));
-    for (const Form form : {Form::kContiguous, Form::kChannelsLast}) {
-      SCOPED_TRACE(NameOf(form));
-      TestTensor copy(problem.dtype, problem.InputShape(), form);
-      copy.FillBits(input.Bits());
-      if (form == Form::kChannelsLast) {
-        for (const int threads : {1, 5}) {
-          ASSERT_EQ(expected, RunWhole(problem, copy, form, threads)) << threads << " threads";
-        }
+  const Problem problem = LargeProblem(*GetParam(), random);
+  SCOPED_TRACE(problem.Text());
+  const TestTensor input = RandomInput(problem, Form::kContiguous, random);
+  const std::vector<uint64_t> expected = RunWhole(problem, input, Form::kContiguous, 1);
+  const Form other = random.Of({Form::kPadded, Form::kReversedSpace, Form::kChannelsLastView});
+  ASSERT_EQ(expected, RunWhole(problem, input, other, 5)) << NameOf(other);
+  ASSERT_EQ(expected, RunWhole(problem, input, Form::kContiguous, 2));
+  for (const Form form : {Form::kContiguous, Form::kChannelsLast}) {
+    SCOPED_TRACE(NameOf(form));
+    TestTensor copy(problem.dtype, problem.InputShape(), form);
+    copy.FillBits(input.Bits());
+    if (form == Form::kChannelsLast) {
+      for (const int threads : {1, 5}) {
+        ASSERT_EQ(expected, RunWhole(problem, copy, form, threads)) << threads << " threads";
       }
-      TestTensor output(problem.dtype, problem.OutputShape(), form);
-      const Plan plan = MustPlan(problem, copy, output);
-      for (const Box& box : RandomBoxes(output.desc().shape, 4, random)) {
-        RunBoxFromItsPart(problem, form, plan, box, copy, output);
-      }
-      ASSERT_EQ(expected, output.Bits());
-      ASSERT_TRUE(output.GapsUntouched());
     }
+    TestTensor output(problem.dtype, problem.OutputShape(), form);
+    const Plan plan = MustPlan(problem, copy, output);
+    for (const Box& box : RandomBoxes(output.desc().shape, 4, random)) {
+      RunBoxFromItsPart(problem, form, plan, box, copy, output);
+    }
+    ASSERT_EQ(expected, output.Bits());
+    ASSERT_TRUE(output.GapsUntouched());
   }
 }
 

@@ -43,8 +43,7 @@ void PutWeights(const TapTable& table, const BandTable::Shape& shape, int64_t el
   const std::span<const int32_t> delta = table.delta(row);
   const Real* weight = WeightsOf<Real>(table, row);
   for (size_t k = 0; k < delta.size(); ++k) {
-    const int64_t read =
-        (table.base(row) + delta[k]) * shape.channels + element % shape.channels;
+    const int64_t read = (table.base(row) + delta[k]) * shape.channels + element % shape.channels;
     lane[(read - first) * shape.lanes] = weight[k];
   }
 }

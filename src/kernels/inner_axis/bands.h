@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of taps as bands: for a vector of neighbouring output elements, the weights of every input
-// element that any of them reads, zero where a lane does not.
+// A table of taps as bands: for a vector of neighbouring output elements, the weights of every
+// input element that any of them reads, zero where a lane does not.
 #ifndef OPSCV_KERNELS_INNER_AXIS_BANDS_H_
 #define OPSCV_KERNELS_INNER_AXIS_BANDS_H_
 

@@ -40,8 +40,9 @@ std::map<int64_t, double> WeightsOfLane(const BandTable& bands, const BandTable:
   std::map<int64_t, double> weights;
   for (int64_t i = 0; i < block.count; ++i) {
     const int64_t at = block.place + i * lanes + lane;
-    const double weight = wide ? static_cast<const double*>(bands.weights())[at]
-                               : static_cast<double>(static_cast<const float*>(bands.weights())[at]);
+    const double weight = wide
+                              ? static_cast<const double*>(bands.weights())[at]
+                              : static_cast<double>(static_cast<const float*>(bands.weights())[at]);
     if (weight != 0 || std::signbit(weight)) weights[block.first + i] = weight;
   }
   return weights;

@@ -276,8 +276,8 @@ TEST_P(InnerAxisTest, EqualsThePlainLoopsOnRareSpecialValues) {
   CheckTypes(HasFma(), Content::kRare, 8);
 }
 
-// As many rows as no kernel takes at once, of as many channels as there are ways to lie in a vector,
-// with boxes that begin and end where vectors do and where they do not.
+// As many rows as no kernel takes at once, of as many channels as there are ways to lie in a
+// vector, with boxes that begin and end where vectors do and where they do not.
 TEST_P(InnerAxisTest, AnyRowsAndChannelsHaveTheSameBitsByBands) {
   TracedRandom random;
   for (const testing::TypePair& types : kTypePairs) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Combines whole rows: output row o holds, for x in [0, n), the sum over k of weight * row(base[o] +
-// delta)[x], where delta and weight are those from place[o] + k on. Serves every axis but the
+// Combines whole rows: output row o holds, for x in [0, n), the sum over k of weight * row(base[o]
+// + delta)[x], where delta and weight are those from place[o] + k on. Serves every axis but the
 // innermost, and the innermost one where several channels lie side by side.
 #ifndef OPSCV_KERNELS_OUTER_AXIS_OUTER_AXIS_H_
 #define OPSCV_KERNELS_OUTER_AXIS_OUTER_AXIS_H_

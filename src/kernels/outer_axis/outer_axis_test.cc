@@ -75,22 +75,22 @@ struct Case {
   }
   [[nodiscard]] OuterAxisArgs Args(const char* src, char* dst) const {
     const bool wide = ComputeDType(key.src) == DType::kFloat64;
-    return {.src = src,
-            .src_row_bytes = src_row_bytes,
-            .src_step_bytes = src_step_bytes,
-            .origin = origin,
-            .ring_rows = ring_rows,
-            .base = table.base.data() + skipped,
-            .place = table.place.data() + skipped,
-            .delta = table.delta.data(),
-            .weight = wide ? static_cast<const void*>(table.weight.data())
-                           : table.weight_float.data(),
-            .rows = outputs(),
-            .dst = dst,
-            .dst_row_bytes = dst_row_bytes,
-            .dst_step_bytes = dst_step_bytes,
-            .n = static_cast<size_t>(n),
-            .stream = stream};
+    return {
+        .src = src,
+        .src_row_bytes = src_row_bytes,
+        .src_step_bytes = src_step_bytes,
+        .origin = origin,
+        .ring_rows = ring_rows,
+        .base = table.base.data() + skipped,
+        .place = table.place.data() + skipped,
+        .delta = table.delta.data(),
+        .weight = wide ? static_cast<const void*>(table.weight.data()) : table.weight_float.data(),
+        .rows = outputs(),
+        .dst = dst,
+        .dst_row_bytes = dst_row_bytes,
+        .dst_step_bytes = dst_step_bytes,
+        .n = static_cast<size_t>(n),
+        .stream = stream};
   }
   // Where the row of tap k of output o lies, in rows from `src`.
   [[nodiscard]] int64_t RowOfTap(int64_t o, int64_t k) const {
@@ -225,9 +225,8 @@ std::vector<std::vector<int64_t>> RandomCalls(TracedRandom& random, bool all) {
   for (const int64_t taps : kTermCounts) {
     if (!all && !random.OneIn(8)) continue;
     if (calls.back().size() == 6 || random.OneIn(4)) calls.emplace_back();
-    calls.back().insert(calls.back().begin() +
-                            random.Int(0, static_cast<int64_t>(calls.back().size())),
-                        taps);
+    calls.back().insert(
+        calls.back().begin() + random.Int(0, static_cast<int64_t>(calls.back().size())), taps);
   }
   return calls;
 }
