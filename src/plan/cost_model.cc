@@ -56,8 +56,8 @@ constexpr int64_t kMaxBandElements = 48;
 // From more channels on, vectors along the channels of one pixel are full enough.
 constexpr int64_t kMaxWovenChannels = 8;
 
-// What the rows of a group read must fit in what the kernel turns at once (kernels/inner_axis), with
-// the longest vectors.
+// What the rows of a group read must fit in what the kernel turns at once (kernels/inner_axis),
+// with the longest vectors.
 constexpr int64_t kMaxWovenReach = 256;
 
 }  // namespace

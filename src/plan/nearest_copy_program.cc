@@ -73,8 +73,8 @@ void NearestCopyProgram::MakeRows(const Slice& slice, int64_t first, int64_t cou
     const int64_t source = SourceOf(kH - kD, slice.first_row + first + row);
     const TargetLine to = dst.From(row).line;
     const bool again = source == last_source;
-    const char* from = again ? dst.From(row - 1).line.data
-                             : slice.input + source * spec_.input.stride_bytes[kH];
+    const char* from =
+        again ? dst.From(row - 1).line.data : slice.input + source * spec_.input.stride_bytes[kH];
     copy_({.src = from,
            .src_step_bytes = again ? to.step_bytes : spec_.input.stride_bytes[kW],
            .source = sources.empty() || again ? nullptr : sources.data() + slice.outputs.begin,
@@ -103,9 +103,8 @@ void NearestCopyProgram::RunBlock(const BlockRun& run) const noexcept {
           spec_.output.stride_bytes[kH]};
       const Coords from = {at[kN], at[kC], SourceOf(0, at[kD]), 0,
                            SourceOf(kW - kD, outputs.begin)};
-      const Slice slice{
-          AddressOf(run.buffers.input, run.buffers.input_origin, spec_.input, from), outputs,
-          at[kH], run.channels};
+      const Slice slice{AddressOf(run.buffers.input, run.buffers.input_origin, spec_.input, from),
+                        outputs, at[kH], run.channels};
       stage_.Emit(static_cast<char*>(run.scratch), out, size, rows, rows,
                   [&](int64_t first, int64_t count, const TargetRows& dst) {
                     MakeRows(slice, first, count, dst);

@@ -11,8 +11,7 @@ RowStage::RowStage(const Tensor5& output, const BlockShape& blocks, int64_t elem
   const int64_t pixel_bytes = blocks.channels * element_bytes;
   const int64_t row_bytes = blocks.pixels * pixel_bytes;
   const bool dense = output.shape[kW] == 1 || output.stride_bytes[kW] == pixel_bytes;
-  const bool rows_touch =
-      blocks.pixels == output.shape[kW] && output.stride_bytes[kH] == row_bytes;
+  const bool rows_touch = blocks.pixels == output.shape[kW] && output.stride_bytes[kH] == row_bytes;
   const int64_t fitting = StageRows(row_bytes, blocks.rows);
   if (fitting > 0) bytes_ = RoundUp(fitting * row_bytes, kLine) + kLine;
   const double bytes = ElementCount(output.shape) * static_cast<double>(element_bytes);

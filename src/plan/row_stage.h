@@ -24,8 +24,8 @@ class RowStage {
   // Whether the output is to be stored past the caches. Where its rows are too long to be collected
   // Emit does not do so, but Clear and the kernels may.
   [[nodiscard]] bool past_caches() const { return clear_ != nullptr; }
-  // Memory that Emit needs, aligned to a cache line. Depends on the blocks alone, so that the scratch
-  // of a plan does not depend on how many planes and channels there are.
+  // Memory that Emit needs, aligned to a cache line. Depends on the blocks alone, so that the
+  // scratch of a plan does not depend on how many planes and channels there are.
   [[nodiscard]] int64_t bytes() const { return bytes_; }
 
   // Has make(first, count, dst) called for `rows` rows, at most `most` at a time, and sees to it

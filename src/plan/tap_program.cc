@@ -91,9 +91,9 @@ class TapProgram final : public Program {
   struct Plane {
     SourceRows input;  // from the block's first input pixel on
     TargetRows output;
-    Range columns;     // of the input
-    Range outputs;     // pixels of the output
-    Range rows;        // of the output
+    Range columns;       // of the input
+    Range outputs;       // pixels of the output
+    Range rows;          // of the output
     Range input_rows{};  // that they are made of, where there is a ring
     LineSize out_size;
     char* strip;
@@ -161,7 +161,8 @@ TapProgram::TapProgram(const ResampleSpec& spec)
   if (w_ && (!groups_ || woven_)) {
     const DType real = kernels::ComputeDType(spec.dtype);
     const kernels::BandTable::Shape shape{channels_, kernels::InnerAxisLanes(real)};
-    if (UsesBands(*w_, shape, real_bytes_)) bands_ = kernels::BandTable(*w_, shape, real_bytes_ == 8);
+    if (UsesBands(*w_, shape, real_bytes_))
+      bands_ = kernels::BandTable(*w_, shape, real_bytes_ == 8);
   }
   row_batch_ = bands_.empty() ? kTurnedRows : kBandRows;
   if (h_ && w_) rows_first_ = RowsFirst(*h_, *w_);
@@ -332,9 +333,8 @@ void TapProgram::MakeRowsByRing(const Plane& p) const noexcept {
       if (!h_->delta(rows.end).empty()) lowest = std::min(lowest, h_->base(rows.end));
     }
     ring.origin = lowest - (lowest - first) % ring_rows_;
-    Emit(p, rows, rows.end - rows.begin, [&](Range some, const TargetRows& dst) {
-      AlongH(some, ring, dst, p.out_size);
-    });
+    Emit(p, rows, rows.end - rows.begin,
+         [&](Range some, const TargetRows& dst) { AlongH(some, ring, dst, p.out_size); });
   }
 }
 
@@ -352,7 +352,8 @@ void TapProgram::MakeRows(const Plane& p, Range rows, const TargetRows& dst) con
 // cache lines.
 bool TapProgram::StreamsByItself(const Plane& p) const noexcept {
   return stage_.past_caches() && h_ && (!w_ || !rows_first_) &&
-         p.out_size.pixels * p.out_size.channels * element_bytes_ % kAlign == 0 && p.output.row_bytes % kAlign == 0 &&
+         p.out_size.pixels * p.out_size.channels * element_bytes_ % kAlign == 0 &&
+         p.output.row_bytes % kAlign == 0 &&
          reinterpret_cast<uintptr_t>(p.output.line.data) % kAlign == 0;
 }
 

@@ -27,8 +27,8 @@ struct Members {
     int64_t a = static_cast<int64_t>(first) / args.inner;
     int64_t b = static_cast<int64_t>(first) % args.inner;
     for (size_t k = first; k < members && count < kSumBlock; ++k) {
-      row[count++] = ElementAt<Src>(ElementAt<Src>(args.src, a, args.outer_bytes), b,
-                                    args.inner_bytes);
+      row[count++] =
+          ElementAt<Src>(ElementAt<Src>(args.src, a, args.outer_bytes), b, args.inner_bytes);
       if (++b == args.inner) {
         b = 0;
         ++a;

@@ -33,8 +33,8 @@ struct RunRowsArgs {
 [[nodiscard]] inline RunRowsArgs OutputOf(const RunRowsArgs& args, int64_t o) {
   RunRowsArgs one = args;
   one.bounds = nullptr;
-  one.src = static_cast<const char*>(args.src) +
-            (args.bounds[o] - args.bounds[0]) * args.inner_bytes;
+  one.src =
+      static_cast<const char*>(args.src) + (args.bounds[o] - args.bounds[0]) * args.inner_bytes;
   one.inner = args.bounds[o + 1] - args.bounds[o];
   one.dst = static_cast<char*>(args.dst) + o * args.dst_row_bytes;
   return one;
@@ -44,8 +44,8 @@ struct RunRowsArgs {
 // members, block totals in double. Without members the result is +0.
 using RunRowsKernel = void (*)(const RunRowsArgs&) noexcept;
 
-// The windows of an axis for vectors along it, of rows whose pixels have some channels side by side:
-// output element o sums count(o) elements from first(o) on, `channels` apart.
+// The windows of an axis for vectors along it, of rows whose pixels have some channels side by
+// side: output element o sums count(o) elements from first(o) on, `channels` apart.
 struct WindowTable {
   struct Block {
     int64_t base = 0;  // input element that `first` counts from
