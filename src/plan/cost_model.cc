@@ -115,9 +115,10 @@ int64_t TilePixels(int64_t pixels, int64_t channels, int64_t scratch_bytes) {
   return std::max<int64_t>(std::min(tile, pixels), 1);
 }
 
-BlockShape ChooseBlocks(const Coords& shape, bool groups, int64_t element_bytes,
+BlockShape ChooseBlocks(const Coords& shape, int64_t group_channels, int64_t element_bytes,
                         int64_t tile_pixels, int64_t row_overlap) {
-  const int64_t channels = groups ? GroupChannels(shape[kC]) : 1;
+  const bool groups = group_channels > 0;
+  const int64_t channels = groups ? group_channels : 1;
   const int64_t rows = std::max<int64_t>(shape[kD] * shape[kH], 1);
   const int64_t row_bytes = std::max<int64_t>(tile_pixels * channels * element_bytes, 1);
   // Four times the overlap keeps the work done twice under a quarter.

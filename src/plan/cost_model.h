@@ -44,10 +44,12 @@ inline constexpr int64_t kMaxRingTaps = 64;
 // of them if they fit the cache share of one thread.
 [[nodiscard]] int64_t TilePixels(int64_t pixels, int64_t channels, int64_t scratch_bytes);
 
-// The blocks of an output of that shape. `row_overlap` is how many rows of work two neighbouring
-// blocks both do; blocks are made tall enough to hide it.
-[[nodiscard]] BlockShape ChooseBlocks(const Coords& shape, bool groups, int64_t element_bytes,
-                                      int64_t tile_pixels, int64_t row_overlap);
+// The blocks of an output of that shape, whose pixels are groups of `group_channels` channels, or
+// single elements where that is 0. `row_overlap` is how many rows of work two neighbouring blocks
+// both do; blocks are made tall enough to hide it.
+[[nodiscard]] BlockShape ChooseBlocks(const Coords& shape, int64_t group_channels,
+                                      int64_t element_bytes, int64_t tile_pixels,
+                                      int64_t row_overlap);
 
 }  // namespace opscv::plan
 

@@ -173,8 +173,9 @@ TEST(ChooseBlocks, AreWithinTheOutputAndTallerThanTheOverlap) {
                           random.Int(1, 3000)};
     const int64_t overlap = random.Int(0, 64);
     const int64_t rows = shape[kD] * shape[kH];
-    const BlockShape blocks =
-        ChooseBlocks(shape, random.OneIn(2), random.Int(1, 8), shape[kW], overlap);
+    const int64_t group = random.OneIn(2) ? random.Int(1, shape[kC]) : 0;
+    const BlockShape blocks = ChooseBlocks(shape, group, random.Int(1, 8), shape[kW], overlap);
+    EXPECT_EQ(blocks.channels, std::max<int64_t>(group, 1));
     EXPECT_GE(blocks.planes, 1);
     EXPECT_GE(blocks.rows, std::min(rows, 4 * overlap));
     EXPECT_GE(blocks.rows, 1);

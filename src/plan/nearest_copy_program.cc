@@ -16,7 +16,8 @@ class NearestCopyProgram final : public Program {
   explicit NearestCopyProgram(const ResampleSpec& spec)
       : spec_(spec),
         groups_(HasChannelGroups(spec)),
-        blocks_(ChooseBlocks(spec.output.shape, groups_, SizeOf(spec.dtype),
+        blocks_(ChooseBlocks(spec.output.shape, groups_ ? GroupChannels(spec.output.shape[kC]) : 0,
+                             SizeOf(spec.dtype),
                              spec.output.shape[kW] > 0 ? spec.output.shape[kW] : 1, 0)),
         stage_(spec.output, blocks_, SizeOf(spec.dtype)),
         copy_(kernels::SelectNearestCopy(SizeOf(spec.dtype))) {

@@ -134,28 +134,48 @@ TEST(Plan, AnyNumberOfThreadsGivesTheSameBits) {
   }
 }
 
-// Between guard pages, full of a value that would show: what a run reads of it, it wrote before.
+// Runs between guard pages, full of a value that would show: what a run reads of it, it wrote
+// before.
+void ExpectItsWorkspaceSuffices(TracedRandom& random, const ResampleSpec& spec) {
+  SCOPED_TRACE(Say(spec));
+  const std::shared_ptr<const Plan> plan = MustPlan(spec);
+  const std::vector<char> input = RandomData(random, spec.dtype, Count(spec.input.shape));
+  std::vector<char> expected;
+  for (const int threads : {1, 2, 5}) {
+    const auto bytes = static_cast<size_t>(plan->WorkspaceBytes(threads));
+    ASSERT_EQ(bytes % kAlign, 0u);
+    GuardedArena arena(bytes);
+    for (const Flush flush : kBothFlush) {
+      const std::span<char> workspace = arena.Take(bytes, flush);
+      std::fill(workspace.begin(), workspace.end(), '\xFF');
+      std::vector<char> output = OutputOf(spec);
+      ASSERT_TRUE(plan->Run(WholeRun(*plan, input, output, workspace.data(), threads)));
+      if (expected.empty()) expected = output;
+      ASSERT_TRUE(output == expected) << threads << " threads";
+    }
+  }
+}
+
 TEST(Plan, NeedsTheWorkspaceItSaysAndNoMore) {
   TracedRandom random;
   for (int i = 0; i < 150; ++i) {
-    const ResampleSpec spec = RandomSpec(random, i < 120 ? 60 : 300);
-    SCOPED_TRACE(Say(spec));
-    const std::shared_ptr<const Plan> plan = MustPlan(spec);
-    const std::vector<char> input = RandomData(random, spec.dtype, Count(spec.input.shape));
-    std::vector<char> expected;
-    for (const int threads : {1, 2, 5}) {
-      const auto bytes = static_cast<size_t>(plan->WorkspaceBytes(threads));
-      ASSERT_EQ(bytes % kAlign, 0u);
-      GuardedArena arena(bytes);
-      for (const Flush flush : kBothFlush) {
-        const std::span<char> workspace = arena.Take(bytes, flush);
-        std::fill(workspace.begin(), workspace.end(), '\xFF');
-        std::vector<char> output = OutputOf(spec);
-        ASSERT_TRUE(plan->Run(WholeRun(*plan, input, output, workspace.data(), threads)));
-        if (expected.empty()) expected = output;
-        ASSERT_TRUE(output == expected) << threads << " threads";
-      }
-    }
+    ExpectItsWorkspaceSuffices(random, RandomSpec(random, i < 120 ? 60 : 300));
+    if (HasFatalFailure()) return;
+  }
+}
+
+// More channels side by side than a block takes at once, of sums short and long.
+TEST(Plan, NeedsTheWorkspaceItSaysForManyChannels) {
+  TracedRandom random;
+  for (int i = 0; i < 60; ++i) {
+    const Method method = random.OneIn(2) ? Method::kTaps : Method::kNearest;
+    const Direction direction = random.OneIn(2) ? Direction::kForward : Direction::kBackward;
+    const Sizes sizes{.c = random.Int(60, 1500),
+                      .in = {1, random.Int(1, 40), random.Int(1, 60)},
+                      .out = {1, random.Int(1, 40), random.Int(1, 9)}};
+    ExpectItsWorkspaceSuffices(
+        random, MakeSpec(method, direction, random.Of(testing::kDTypes), sizes, true));
+    if (HasFatalFailure()) return;
   }
 }
 

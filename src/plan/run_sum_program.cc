@@ -120,7 +120,7 @@ void RunSumProgram::ChooseTile() {
   if (along_w && !reads_rows_) {
     strip_row_bytes_ = RoundUp(widest * channels_ * real_bytes_, kAlign);
   }
-  blocks_ = ChooseBlocks(spec_.output.shape, groups_, element_bytes_, tile, 0);
+  blocks_ = ChooseBlocks(spec_.output.shape, groups_ ? channels_ : 0, element_bytes_, tile, 0);
 }
 
 void RunSumProgram::ChooseKernels() {

@@ -200,7 +200,8 @@ void TapProgram::ChooseTile() {
   if (ring_rows_ > 0) strip_pixels_ = tile;
   strip_rows_ = keeps_input ? row_batch_ : ring_rows_;
   strip_row_bytes_ = RoundUp(strip_pixels_ * pixel_bytes, kAlign);
-  blocks_ = ChooseBlocks(spec_.output.shape, groups_, element_bytes_, tile, ring_rows_);
+  blocks_ =
+      ChooseBlocks(spec_.output.shape, groups_ ? channels_ : 0, element_bytes_, tile, ring_rows_);
 }
 
 void TapProgram::ChooseKernels() {

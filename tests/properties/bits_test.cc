@@ -84,10 +84,15 @@ TEST_P(Bits, AnyFormOfMemory) {
 // More channels side by side than a block takes as one group.
 TEST_P(Bits, AnyNumberOfChannels) {
   Random random(17);
-  for (int i = 0; i < 4 && !HasFailure(); ++i) {
+  for (int i = 0; i < 8 && !HasFailure(); ++i) {
     Problem problem = RandomProblem(*GetParam(), 4, random);
     problem.n = 1;
-    problem.c = random.Int(1000, 2600);
+    problem.c = i < 4 ? random.Int(1000, 2600) : random.Int(60, 600);
+    if (i >= 4) {  // sums of many pixels
+      std::fill(problem.scales.begin(), problem.scales.end(), 0.0);
+      problem.rule = IndexRule::kAscend;
+      (problem.backward() ? problem.out : problem.in).back() = random.Int(10, 60);
+    }
     SCOPED_TRACE(problem.Text());
     const TestTensor input = RandomInput(problem, Form::kContiguous, random);
     TestTensor last(problem.dtype, problem.InputShape(), Form::kChannelsLast);
