@@ -249,20 +249,25 @@ TEST(Plan, ScratchIsBoundedOnExtremeVolumes) {
 }
 
 // Scratch is a matter of sizes per plane.
+// But for copies, which need a stage for large outputs and nothing else.
 TEST(Plan, ScratchDoesNotGrowWithTheBatch) {
   TracedRandom random;
   for (int i = 0; i < 40; ++i) {
     const Method method = random.OneIn(2) ? Method::kTaps : Method::kNearest;
     Sizes sizes = testing::RandomSizes(random, method, 60);
-    const auto bytes = [&] {
-      return MustPlan(MakeSpec(method, Direction::kBackward, DType::kFloat32, sizes, false))
-          ->WorkspaceBytes(1);
+    const auto plan = [&] {
+      return MustPlan(MakeSpec(method, Direction::kBackward, DType::kFloat32, sizes, false));
     };
     sizes.n = sizes.c = 1;
-    const int64_t one = bytes();
+    const int64_t one = plan()->WorkspaceBytes(1);
     sizes.n = 1000;
     sizes.c = 50;
-    EXPECT_EQ(bytes(), one);
+    const auto many = plan();
+    if (many->Passes().empty()) {
+      EXPECT_LE(many->WorkspaceBytes(1), 33 * 1024);
+    } else {
+      EXPECT_EQ(many->WorkspaceBytes(1), one);
+    }
   }
 }
 
