@@ -96,8 +96,8 @@ class BoundPlan {
 };
 
 // Asks the kernel for huge pages in a fresh block of memory. Only advice: what it answers does not
-// matter. Pages that the block shares with others are advised too: were they left out, the last huge
-// page of a block that ends within it would be 512 small ones.
+// matter. Pages that the block shares with others are advised too: were they left out, the last
+// huge page of a block that ends within it would be 512 small ones.
 void AdviseHugePages(uintptr_t address, size_t bytes) {
   static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const uintptr_t begin = address / page * page;
