@@ -2,19 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch: what share of a training step a resize takes, and what opscv gains end to end.
 
-    python3 torch_training.py [--steps N] [--threads N]
+    python3 torch_training.py [--steps N] [--threads N] [--write PAGE.md]
 
 Trains small super-resolution networks whose step resizes pictures with antialiased bicubic, and a
 network on volumes that enlarges with nearest-exact. Each runs as PyTorch alone and with
 opscv.torch.enabled(), step by step in turn, from the same weights; nothing else in the code differs.
 For each it prints the milliseconds of a step, the share of the resizes in them, the gain, and how
-far the losses lie apart.
+far the losses lie apart. --write puts that in the place of what a page such as
+docs/python_training.md has measured before.
 """
 import argparse
 import copy
 import datetime
 import pathlib
+import re
 import statistics
+import sys
 import time
 
 import torch
@@ -134,21 +137,44 @@ def cpu_name():
     return "unknown"
 
 
+def measured(steps):
+    """What a page tells, line by line: on what it was measured, and the table."""
+    count = torch.get_num_threads()
+    yield (f"Measured with {count} thread{'s' if count > 1 else ''}: {cpu_name()}, "
+           f"{datetime.date.today()}, PyTorch {torch.__version__}, opscv {opscv.__version__} "
+           f"({opscv.current_target()}), medians of {steps} steps.")
+    yield ""
+    yield "| step | PyTorch, ms | resizes | with opscv, ms | resizes | step faster | losses apart |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    for name, model, data in workloads():
+        before, share, after, share_after, apart = compare(model, data, steps)
+        yield (f"| {name} | {1e3 * before:.1f} | {100 * share:.0f} % | {1e3 * after:.1f} | "
+               f"{100 * share_after:.0f} % | {before / after:.2f}x | {apart:.0e} |")
+
+
+def rewrite(page, lines):
+    """Replaces the page's paragraph `Measured ...` and the table under it."""
+    text = page.read_text()
+    old = re.search(r"^Measured with .*?\n\n(\|.*\n)+", text, re.MULTILINE)
+    if old is None:
+        sys.exit(f"{page} has no paragraph 'Measured with ...' and table to replace")
+    page.write_text(text[:old.start()] + "\n".join(lines) + "\n" + text[old.end():])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=15)
     parser.add_argument("--threads", type=int)
+    parser.add_argument("--write", type=pathlib.Path, metavar="PAGE.md")
     options = parser.parse_args()
     if options.threads:
         torch.set_num_threads(options.threads)
-    print(f"{cpu_name()}, {torch.get_num_threads()} threads, {datetime.date.today()}, PyTorch "
-          f"{torch.__version__}, opscv {opscv.__version__} ({opscv.current_target()})\n")
-    print("| step | PyTorch, ms | resizes | with opscv, ms | resizes | step faster | losses apart |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    for name, model, data in workloads():
-        before, share, after, share_after, apart = compare(model, data, options.steps)
-        print(f"| {name} | {1e3 * before:.1f} | {100 * share:.0f} % | {1e3 * after:.1f} | "
-              f"{100 * share_after:.0f} % | {before / after:.2f}x | {apart:.0e} |", flush=True)
+    lines = []
+    for line in measured(options.steps):
+        print(line, flush=True)
+        lines.append(line)
+    if options.write:
+        rewrite(options.write, lines)
 
 
 if __name__ == "__main__":

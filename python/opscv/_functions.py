@@ -27,6 +27,7 @@ def _resize(op: Operator, array: Array, attrs: Attrs, sizes: tuple[int, ...], ru
     if not op.backward:
         sizes = (*channels_first(source.shape, order)[:2], *sizes)
     shape = in_layout(sizes, order)
+    result: Array
     try:
         if out is None:
             # A plan for row-major memory first: what it refuses needs no memory.

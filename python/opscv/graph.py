@@ -115,20 +115,21 @@ def _to_rule(rule: str | None) -> int:
     return 0 if rule is None else one_of("rule", rule, RULES)
 
 
-def _to_native(hint: TensorHint) -> tuple[int | None, list[int] | None, int]:
-    layout = one_of("layout", hint.layout, LAYOUTS)
-    shape = hint.shape
+_NativeHint = tuple[int | None, Sequence[int] | None, int]
+
+
+def _to_native(dtype: Any, shape: Any, layout: Any) -> _NativeHint:
     if shape is not None:
         try:
             shape = tuple(shape)
         except TypeError:
             raise TypeError(f"shape must be a list of integers, got {shape!r}.") from None
         shape = to_ints("shape", shape, len(shape))
-    return (None if hint.dtype is None else to_dtype(hint.dtype),
-            None if shape is None else list(shape), layout)
+    return (None if dtype is None else to_dtype(dtype), shape,
+            one_of("layout", layout, LAYOUTS))
 
 
-def _from_native(hint: tuple[int | None, list[int] | None, int]) -> TensorHint:
+def _from_native(hint: _NativeHint) -> TensorHint:
     dtype, shape, layout = hint
     return TensorHint(None if dtype is None else DTYPE_NAMES[dtype],
                       None if shape is None else tuple(shape), LAYOUTS[layout])
@@ -194,7 +195,7 @@ class Graph:
     def add_input(self, name: str, dtype: Any = None, shape: Sequence[int] | None = None,
                   layout: str = "channels_first") -> None:
         """The tensor that a run brings: a type, rank (None) or extent (-1) may be left to it."""
-        self._native.add_input(_text("name", name), _to_native(TensorHint(dtype, shape, layout)))
+        self._native.add_input(_text("name", name), _to_native(dtype, shape, layout))
 
     def add_node(self, name: str, op: str, source: str = "", /, *, rule: str | None = None,
                  **attributes: Any) -> None:
@@ -246,7 +247,8 @@ class Graph:
 
         inputs tells more of some inputs by name: a shape, a TensorHint, or an array.
         """
-        hints = [_to_native(hint) for hint in _hints(self.inputs, inputs)]
+        hints = [_to_native(hint.dtype, hint.shape, hint.layout)
+                 for hint in _hints(self.inputs, inputs)]
         return {name: _from_native(hint) for name, hint in self._native.infer_shapes(hints)}
 
 
@@ -319,7 +321,7 @@ class Session:
         count = to_threads(threads)
         tensors = []
         for declared, hint in zip(self._inputs, _hints(self._inputs, inputs)):
-            dtype, shape, layout = _to_native(hint)
+            dtype, shape, layout = _to_native(hint.dtype, hint.shape, hint.layout)
             if shape is None or -1 in shape:
                 raise ValueError(f"input '{declared.name}' must be of known shape, got "
                                  f"{None if shape is None else tuple(shape)}.")

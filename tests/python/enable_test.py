@@ -11,6 +11,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from support import agree_with_each_other, seeded, sizes
+from torch._subclasses import FakeTensorMode
 
 import opscv.torch
 
@@ -151,6 +152,19 @@ def test_other_tensors_pass_by():
         meta = F.interpolate(torch.ones(1, 1, 4, 4, device="meta"), size=(2, 2), **BICUBIC)
     assert meta.device.type == "meta" and meta.shape == (1, 1, 2, 2)
     assert not taken() and not opscv.torch.report().not_taken
+
+
+@pytest.mark.parametrize("mode,shape,size", [(BICUBIC, (1, 2, 6, 5), (3, 4)),
+                                             (NEAREST, (1, 2, 4, 5, 6), (3, 3, 3))])
+def test_shapes_can_be_asked_for_without_data(mode, shape, size):
+    """As torch.compile asks: by tensors that say they are on the CPU and have no memory."""
+    with opscv.torch.enabled(), FakeTensorMode():
+        for function in (F.interpolate, opscv.torch.interpolate):
+            x = torch.ones(shape, requires_grad=True)
+            y = function(x, size=size, **mode)
+            (grad,) = torch.autograd.grad(y.sum(), x)
+            assert type(y) is type(grad) is type(x) is not torch.Tensor
+            assert y.shape == (*shape[:2], *size) and grad.shape == shape
 
 
 @pytest.mark.parametrize("name", NAMES)

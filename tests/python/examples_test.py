@@ -24,14 +24,20 @@ def test_numpy_example():
     assert run(EXAMPLES / "numpy_resize.py").splitlines()[2] == "box by box: the same bits"
 
 
-def test_training_example():
+def test_training_example(tmp_path):
+    """It prints its table, and puts it into the page in the place of the one before."""
+    page = tmp_path / "page.md"
+    before = (ROOT / "docs" / "python_training.md").read_text()
+    page.write_text(before)
     # The profiler of PyTorch 2 talks of itself.
-    lines = run(EXAMPLES / "torch_training.py", "--steps", "3", "--threads", "2",
-                is_quiet=False).splitlines()
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[4:]]
+    printed = run(EXAMPLES / "torch_training.py", "--steps", "3", "--threads", "2", "--write", page,
+                  is_quiet=False)
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in printed.splitlines()[4:]]
     assert len(rows) == 4
     for name, *cells in rows:
         assert float(cells[-1]) < 1e-4, f"{name}: losses apart by {cells[-1]}"
+    first, last = before.partition("Measured with")[0], before.partition("What it shows:")[2]
+    assert page.read_text() == f"{first}{printed}\nWhat it shows:{last}"
 
 
 def test_python_of_the_readme():

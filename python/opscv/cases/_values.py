@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,7 @@ def decode(stored: np.ndarray, dtype: str) -> np.ndarray:
     return stored.astype(np.float64)
 
 
-def _randn(shape: Shape, seed: str) -> np.ndarray:
+def _randn(shape: Shape, seed: str) -> Any:
     import torch  # the language says: PyTorch's generator
     torch.manual_seed(int(seed))
     return torch.randn(shape, dtype=torch.float64).numpy()
@@ -61,7 +62,7 @@ def _one_at_last(shape: Shape) -> np.ndarray:
 
 
 # Each text of the language, and what makes its values of a shape and of the numbers in it.
-_MAKERS: tuple[tuple[str, Callable[..., np.ndarray]], ...] = (
+_MAKERS: tuple[tuple[str, Callable[..., Any]], ...] = (
     (r"randn seed (\d{1,18})", _randn),
     (r"normal seed (\d{1,18})",
      lambda shape, seed: np.random.default_rng(int(seed)).standard_normal(shape)),
@@ -96,7 +97,7 @@ def make_data(text: str, shape: Shape) -> np.ndarray:
     base = _GIVEN.sub("", text)
     for pattern, make in _MAKERS:
         if match := re.fullmatch(pattern, base):
-            values = make(shape, *match.groups()).copy()
+            values: np.ndarray = make(shape, *match.groups()).copy()
             for value, at in _GIVEN.findall(text):
                 values[tuple([int(number) for number in re.findall(r"\d+", at)])] = float(value)
             return values

@@ -35,6 +35,8 @@ def _kernel_key(overload: Any, tensor: torch.Tensor) -> Any:
     name = f"{schema.name}.{schema.overload_name}".rstrip(".")
     keys = torch._C._dispatch_keys(tensor)
     backend = next((key for key in _BACKENDS if keys.has(getattr(torch._C.DispatchKey, key))), None)
+    if torch._C._meta_in_tls_dispatch_include():  # torch.compile asks what the result would be
+        backend = "Meta"
     if backend is not None and not torch._C._dispatch_has_computed_kernel_for_dispatch_key(
             name, backend):
         return None

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
 import torch
-from torch.overrides import has_torch_function_unary
 
 from ._resize import (BICUBIC, BICUBIC_GRAD, NEAREST, NEAREST_GRAD, Decision, Kind, decide,
                       is_plain, run)
@@ -107,9 +106,8 @@ def interpolate(input: torch.Tensor, size: Any = None, scale_factor: Any = None,
     the CPU with any strides. Any other call, and one that PyTorch refuses, goes to PyTorch.
     """
     call = None
-    # A subclass may have its own interpolate, and is the result's class if it has not.
-    if (isinstance(input, torch.Tensor) and not has_torch_function_unary(input)
-            and is_plain(input)):
+    # A subclass may have its own interpolate or no memory, and is the result's class otherwise.
+    if type(input) in (torch.Tensor, torch.nn.Parameter) and is_plain(input):
         call = _call_of(input, size, scale_factor, mode, align_corners, recompute_scale_factor,
                         antialias)
     if call is None or not isinstance(_decide(call, input), Decision):
