@@ -60,6 +60,8 @@ Json PlanJson(const Operation& operation, const Plan& plan, const PlanFacts& fac
   for (const PassFacts& pass : facts.passes) {
     json["passes"].push_back({{"axes", pass.axes}, {"most_taps", pass.most_taps}});
   }
+  json["choices"] = facts.choices;
+  json["estimated_seconds"] = plan.EstimatedSeconds(operation.job.threads);
   json["block_count"] = facts.blocks;
   json["blocks"] = Json::array();
   for (int64_t i = 0; i < std::min(facts.blocks, kBlocksListed); ++i) {
@@ -78,6 +80,11 @@ std::string PlanText(const Operation& operation, const Plan& plan, const PlanFac
   for (const AxisFacts& axis : facts.axes) text += TextOf(axis);
   if (facts.passes.empty()) text += "no pass: elements are copied\n";
   for (size_t i = 0; i < facts.passes.size(); ++i) text += TextOf(facts.passes[i], i + 1);
+  for (const std::string& choice : facts.choices) {
+    if (choice.rfind("pass ", 0) != 0) text += choice + "\n";
+  }
+  text += fmt::format("estimate: {:.3g} ms on an AMD Zen 3\n",
+                      1e3 * plan.EstimatedSeconds(operation.job.threads));
   text += fmt::format("blocks: {}\n", facts.blocks);
   for (int64_t i = 0; i < std::min(facts.blocks, kBlocksShown); ++i) {
     text += TextOf(plan.BlockAt(i), i);

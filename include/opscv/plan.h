@@ -70,8 +70,9 @@ struct BlockFacts {
 
 // What a plan decided, for programs.
 struct PlanFacts {
-  std::vector<AxisFacts> axes;    // those the operator resamples: H, W or D, H, W
-  std::vector<PassFacts> passes;  // none where elements are copied
+  std::vector<AxisFacts> axes;       // those the operator resamples: H, W or D, H, W
+  std::vector<PassFacts> passes;     // none where elements are copied
+  std::vector<std::string> choices;  // what the cost model chose, for people: one fact a line
   int64_t blocks = 0;
   std::string target;  // SIMD target of the kernels
 };
@@ -102,6 +103,11 @@ class OPSCV_API Plan {
   // the whole output apart.
   Status RunBox(const Box& output_box, const void* input, const Dims& input_origin, void* output,
                 const RunOptions& options = {}) const;
+
+  // A rough estimate of the time that Run takes with that many threads (RunOptions::threads), in
+  // seconds, by the constants of the cost model: for a two-core AMD Zen 3. It is there to compare
+  // plans; docs/performance.md has what was measured.
+  [[nodiscard]] double EstimatedSeconds(int threads = 0) const noexcept;
 
   // What was decided, for people: passes in order, blocks, kernels, scratch. One fact a line.
   [[nodiscard]] std::string Describe() const;

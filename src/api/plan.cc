@@ -265,6 +265,10 @@ Status Plan::RunBox(const Box& output_box, const void* input, const Dims& input_
                     options);
 }
 
+double Plan::EstimatedSeconds(int threads) const noexcept {
+  return impl_->plan->EstimatedSeconds(ResolveThreads(threads));
+}
+
 std::string Plan::Describe() const { return impl_->plan->Describe(); }
 
 PlanFacts Plan::Facts() const {
@@ -283,6 +287,7 @@ PlanFacts Plan::Facts() const {
       last.most_taps.push_back(axis.most_taps);
     }
   }
+  facts.choices = impl_->plan->Choices();
   facts.blocks = impl_->plan->blocks();
   facts.target = impl_->plan->target();
   return facts;

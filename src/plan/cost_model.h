@@ -51,6 +51,18 @@ inline constexpr int64_t kMaxRingTaps = 64;
                                       int64_t element_bytes, int64_t tile_pixels,
                                       int64_t row_overlap);
 
+// Arithmetic of a run, by kernel: products of weights and elements, sums, copies.
+struct Work {
+  double row_products = 0.0;     // of whole rows
+  double band_products = 0.0;    // of bands, those with weight zero included
+  double turned_products = 0.0;  // of rows that are turned
+  double outputs = 0.0;          // elements made by any pass
+};
+
+// Seconds that a run takes whose input and output have `bytes` together: the longer of what the
+// arithmetic and what the memory takes, on each of the threads.
+[[nodiscard]] double EstimateSeconds(const Work& work, double bytes, int threads);
+
 }  // namespace opscv::plan
 
 #endif  // OPSCV_PLAN_COST_MODEL_H_

@@ -36,8 +36,11 @@ class NearestCopyProgram final : public Program {
   }
   void RunBlock(const BlockRun& run) const noexcept override;
   [[nodiscard]] std::vector<Pass> Passes() const override { return {}; }
+  [[nodiscard]] Work TotalWork() const override {
+    return {.outputs = ElementCount(spec_.output.shape)};
+  }
   [[nodiscard]] std::vector<std::string> Describe() const override {
-    return {fmt::format("copies elements of {} bytes", SizeOf(spec_.dtype))};
+    return {fmt::format("copies elements of {} bytes", SizeOf(spec_.dtype)), stage_.Describe()};
   }
 
  private:

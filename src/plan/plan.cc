@@ -149,10 +149,22 @@ bool Plan::Run(const RunRequest& request) const noexcept {
   });
 }
 
+std::vector<std::string> Plan::Choices() const {
+  return program_ == nullptr ? std::vector<std::string>() : program_->Describe();
+}
+
+double Plan::EstimatedSeconds(int threads) const {
+  if (program_ == nullptr) return 0.0;
+  const Coords input = Extents(InputBox(OutputBox()));
+  const double elements = ElementCount(input) + ElementCount(spec_.output.shape);
+  return EstimateSeconds(program_->TotalWork(), elements * static_cast<double>(SizeOf(spec_.dtype)),
+                         UsefulThreads(threads));
+}
+
 std::string Plan::Describe() const {
   if (program_ == nullptr) return "nothing to do: the output is empty\n";
   std::string text;
-  for (const std::string& line : program_->Describe()) text += line + "\n";
+  for (const std::string& line : Choices()) text += line + "\n";
   const BlockShape shape = program_->Blocks();
   text += fmt::format("blocks: {} of {} planes x {} rows x {} pixels{}\n", blocks_, shape.planes,
                       shape.rows, shape.pixels,

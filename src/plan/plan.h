@@ -41,6 +41,10 @@ class Plan {
 
   // For people: one fact a line.
   [[nodiscard]] std::string Describe() const;
+  // What the program chose, of it.
+  [[nodiscard]] std::vector<std::string> Choices() const;
+  // Roughly, for the whole output.
+  [[nodiscard]] double EstimatedSeconds(int threads) const;
 
   // The passes in order.
   [[nodiscard]] std::vector<Pass> Passes() const;

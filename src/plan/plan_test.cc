@@ -272,6 +272,28 @@ TEST(Plan, ScratchDoesNotGrowWithTheBatch) {
   }
 }
 
+// Twice the planes take twice as long, and threads that help share the time.
+TEST(Plan, TheEstimateGrowsWithTheWork) {
+  TracedRandom random;
+  for (int i = 0; i < 40; ++i) {
+    const Method method = random.OneIn(2) ? Method::kTaps : Method::kNearest;
+    const Direction direction = random.OneIn(2) ? Direction::kForward : Direction::kBackward;
+    Sizes sizes = testing::RandomSizes(random, method, 60);
+    const bool channels_last = random.OneIn(2);
+    const auto plan = [&] {
+      return MustPlan(MakeSpec(method, direction, DType::kFloat32, sizes, channels_last));
+    };
+    sizes.n = 64;
+    const double once = plan()->EstimatedSeconds(1);
+    EXPECT_GT(once, 0.0);
+    sizes.n = 128;
+    const auto twice = plan();
+    const double threads = twice->UsefulThreads(2);
+    EXPECT_DOUBLE_EQ(twice->EstimatedSeconds(1), 2 * once);
+    EXPECT_DOUBLE_EQ(twice->EstimatedSeconds(2), twice->EstimatedSeconds(1) / threads);
+  }
+}
+
 TEST(Plan, UsefulThreadsAreAtMostThoseGivenAndTheBlocks) {
   TracedRandom random;
   for (int i = 0; i < 50; ++i) {

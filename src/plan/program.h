@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/cost_model.h"
 #include "plan/geometry.h"
 #include "plan/resample_spec.h"
 
@@ -75,7 +76,9 @@ class Program {
   virtual void RunBlock(const BlockRun& run) const noexcept = 0;
   // The passes in order; none where elements are copied.
   [[nodiscard]] virtual std::vector<Pass> Passes() const = 0;
-  // For people: one fact a line.
+  // Arithmetic for the whole output.
+  [[nodiscard]] virtual Work TotalWork() const = 0;
+  // What was chosen, for people: one fact a line.
   [[nodiscard]] virtual std::vector<std::string> Describe() const = 0;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/row_stage.h"
 
+#include <fmt/format.h>
+
 #include "base/checked_math.h"
 #include "plan/cost_model.h"
 
@@ -28,6 +30,12 @@ void RowStage::Clear(const TargetRows& out, const LineSize& size, int64_t rows) 
   for (int64_t row = 0; row < rows; ++row) {
     clear_(out.From(row).line.data, static_cast<size_t>(width));
   }
+}
+
+std::string RowStage::Describe() const {
+  if (!past_caches()) return "stores: into the caches";
+  if (copy_ == nullptr) return "stores: past the caches where whole lines are at hand";
+  return fmt::format("stores: past the caches, up to {} rows collected", rows_);
 }
 
 }  // namespace opscv::plan

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 
 #include "kernels/past_caches/past_caches.h"
 #include "plan/geometry.h"
@@ -39,6 +40,9 @@ class RowStage {
     return past_caches() && IsDense(out, size);
   }
   void Clear(const TargetRows& out, const LineSize& size, int64_t rows) const noexcept;
+
+  // For people.
+  [[nodiscard]] std::string Describe() const;
 
   // To be called by the thread that called Emit or Clear, at last.
   void Finish() const noexcept {

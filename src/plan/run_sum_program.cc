@@ -34,6 +34,7 @@ class RunSumProgram final : public Program {
   }
   void RunBlock(const BlockRun& run) const noexcept override;
   [[nodiscard]] std::vector<Pass> Passes() const override;
+  [[nodiscard]] Work TotalWork() const override;
   [[nodiscard]] std::vector<std::string> Describe() const override;
 
  private:
@@ -275,6 +276,17 @@ std::vector<Pass> RunSumProgram::Passes() const {
   return passes;
 }
 
+Work RunSumProgram::TotalWork() const {
+  const Tensor5& in = spec_.input;
+  // Every element of the input is added once along D and H, then every sum of them along W.
+  const double rows = static_cast<double>(in.shape[kN]) * static_cast<double>(in.shape[kC]) *
+                      static_cast<double>(spec_.output.shape[kD]) *
+                      static_cast<double>(spec_.output.shape[kH]);
+  return {.row_products = ElementCount(in.shape),
+          .band_products = along_w() ? rows * static_cast<double>(in.shape[kW]) : 0.0,
+          .outputs = ElementCount(spec_.output.shape)};
+}
+
 std::vector<std::string> RunSumProgram::Describe() const {
   std::vector<std::string> lines;
   if (!bounds_[0].identity() || !bounds_[1].identity()) {
@@ -285,6 +297,12 @@ std::vector<std::string> RunSumProgram::Describe() const {
     lines.push_back(fmt::format("pass {} along W: windows of at most {}", lines.size() + 1,
                                 bounds_[2].Widest()));
   }
+  if (woven_) lines.push_back(fmt::format("along W: {} channels as single elements", channels_));
+  if (windows_ && windows_->uniform > 0) {
+    lines.push_back(fmt::format("along W: every window has {}", windows_->uniform));
+  }
+  if (row_batch_ > 1) lines.push_back(fmt::format("rows: {} at a time along W", row_batch_));
+  lines.push_back(stage_.Describe());
   return lines;
 }
 

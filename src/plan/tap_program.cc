@@ -73,6 +73,7 @@ class TapProgram final : public Program {
   [[nodiscard]] Range InputRange(int axis, Range outputs) const override;
   void RunBlock(const BlockRun& run) const noexcept override;
   [[nodiscard]] std::vector<Pass> Passes() const override;
+  [[nodiscard]] Work TotalWork() const override;
   [[nodiscard]] std::vector<std::string> Describe() const override;
 
  private:
@@ -399,6 +400,30 @@ std::vector<Pass> TapProgram::Passes() const {
   return passes;
 }
 
+Work TapProgram::TotalWork() const {
+  const double planes =
+      static_cast<double>(spec_.output.shape[kN]) * static_cast<double>(spec_.output.shape[kC]);
+  Work work{.outputs = ElementCount(spec_.output.shape)};
+  if (h_) {
+    const int64_t width = w_ ? (rows_first_ ? w_->columns() : w_->rows()) : spec_.output.shape[kW];
+    work.row_products = planes * static_cast<double>(h_->total_taps()) * static_cast<double>(width);
+  }
+  if (!w_) return work;
+  const int64_t rows = h_ ? (rows_first_ ? h_->rows() : h_->columns()) : spec_.output.shape[kH];
+  const double of_w = planes * static_cast<double>(rows);
+  const auto taps = static_cast<double>(w_->total_taps());
+  if (h_) work.outputs += of_w * static_cast<double>(w_->rows());
+  if (!bands_.empty()) {
+    work.band_products =
+        of_w * static_cast<double>(bands_.products()) / static_cast<double>(channels_);
+  } else if (groups_ && !woven_) {
+    work.row_products += of_w * taps;
+  } else {
+    work.turned_products = of_w * taps;
+  }
+  return work;
+}
+
 std::vector<std::string> TapProgram::Describe() const {
   std::vector<std::string> lines;
   const auto pass = [&](char axis, const std::optional<TapTable>& table) {
@@ -410,6 +435,15 @@ std::vector<std::string> TapProgram::Describe() const {
   pass('W', w_);
   if (!rows_first_) pass('H', h_);
   lines.push_back(fmt::format("intermediate: {} rows of {} pixels", strip_rows_, strip_pixels_));
+  if (woven_) lines.push_back(fmt::format("along W: {} channels as single elements", channels_));
+  if (!bands_.empty()) {
+    lines.push_back(fmt::format(
+        "along W: bands, {:.1f} products an element",
+        static_cast<double>(bands_.products()) / static_cast<double>(w_->rows() * channels_)));
+  } else if (w_) {
+    lines.push_back(groups_ && !woven_ ? "along W: whole pixels" : "along W: rows are turned");
+  }
+  lines.push_back(stage_.Describe());
   return lines;
 }
 

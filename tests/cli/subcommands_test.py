@@ -52,6 +52,8 @@ class Plan(CommandTest):
                        for block in report["blocks"])
         self.assertEqual(elements, 2 * 3 * 512 * 100)
         self.assertNotIn("rule", report)
+        self.assertTrue(any(choice.startswith("stores: ") for choice in report["choices"]))
+        self.assertGreater(report["estimated_seconds"], 0)
 
     def test_a_volume_tells_its_rule(self):
         words = ["plan", "UpsampleNearestExact3dGrad", "--shape", "1,2,8,9,10", "--input_size",
@@ -62,7 +64,7 @@ class Plan(CommandTest):
         self.assertEqual([p["axes"] for p in report["passes"]], ["DH", "W"])
         out, _ = self.opscv(*words)
         for part in ("rule: exact", "pass 1: along DH, at most 2 x 1 taps", "axis H", "identity",
-                     "blocks: ", "block 0: planes [0, ", "workspace: ", "SIMD target: "):
+                     "stores: ", "estimate: ", "blocks: ", "block 0: planes [0, ", "workspace: ", "SIMD target: "):
             self.assertIn(part, out)
 
     def test_a_copy_has_no_pass(self):

@@ -51,7 +51,8 @@ void PutWeights(const TapTable& table, const BandTable::Shape& shape, int64_t el
 }  // namespace
 
 BandTable::BandTable(const TapTable& table, const Shape& shape, bool wide) {
-  const auto bytes = static_cast<size_t>(Elements(table, shape) * shape.lanes * (wide ? 8 : 4));
+  products_ = Elements(table, shape) * shape.lanes;
+  const auto bytes = static_cast<size_t>(products_ * (wide ? 8 : 4));
   lines_.resize((bytes + sizeof(Line) - 1) / sizeof(Line));
   int64_t place = 0;
   ForEachBlock(table, shape, [&](int64_t begin, int64_t end, Block block) {

@@ -37,6 +37,8 @@ class BandTable {
 
   [[nodiscard]] bool empty() const { return blocks_.empty(); }
   [[nodiscard]] const Block* blocks() const { return blocks_.data(); }
+  // Products of all blocks, those with weight zero included.
+  [[nodiscard]] int64_t products() const { return products_; }
   // Aligned to 64 bytes.
   [[nodiscard]] const void* weights() const { return lines_.data(); }
 
@@ -45,6 +47,7 @@ class BandTable {
     char bytes[64];
   };
 
+  int64_t products_ = 0;
   std::vector<Block> blocks_;
   std::vector<Line> lines_;
 };
