@@ -56,10 +56,6 @@ constexpr int64_t kMaxBandElements = 48;
 // From more channels on, vectors along the channels of one pixel are full enough.
 constexpr int64_t kMaxWovenChannels = 8;
 
-// What the rows of a group read must fit in what the kernel turns at once (kernels/inner_axis),
-// with the longest vectors.
-constexpr int64_t kMaxWovenReach = 256;
-
 // Nanoseconds, of planes in the caches of an AMD Zen 3 with AVX2, on one thread: bench/'s shapes
 // without memory, fitted.
 constexpr double kRowProduct = 0.05;
@@ -81,15 +77,6 @@ bool UsesBands(const taps::TapTable& w, const kernels::BandTable::Shape& shape,
 }
 
 bool WeavesChannels(int64_t channels) { return channels < kMaxWovenChannels; }
-
-bool WeavesChannels(const taps::TapTable& w, int64_t channels) {
-  if (channels > kMaxWovenChannels) return false;
-  for (int64_t group = 0; group * taps::TapTable::kGroup < w.rows(); ++group) {
-    const taps::TapTable::Reach& reach = w.reach(group);
-    if ((reach.end - reach.begin) * channels > kMaxWovenReach) return false;
-  }
-  return true;
-}
 
 bool StoresPastCaches(double output_bytes) { return output_bytes > kStreamBytes; }
 

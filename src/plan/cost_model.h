@@ -26,9 +26,7 @@ inline constexpr int64_t kMaxRingTaps = 64;
 [[nodiscard]] bool UsesBands(const taps::TapTable& w, const kernels::BandTable::Shape& shape,
                              int64_t real_bytes);
 
-// Whether the pass along W takes the channels of pixels that touch as single elements of a row: of
-// weighted taps, and of windows.
-[[nodiscard]] bool WeavesChannels(const taps::TapTable& w, int64_t channels);
+// Whether the pass along W takes the channels of pixels that touch as single elements of a row.
 [[nodiscard]] bool WeavesChannels(int64_t channels);
 
 // Whether an output of that many bytes is stored past the caches, and whether it pays where

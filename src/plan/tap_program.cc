@@ -158,7 +158,7 @@ TapProgram::TapProgram(const ResampleSpec& spec)
       w_(BuildTable(spec, kW - kD)) {
   OPSCV_DCHECK(spec.input.shape[kD] == 1);
   if (groups_) channels_ = GroupChannels(spec.input.shape[kC], w_ ? w_->max_taps() : 1);
-  woven_ = w_ && groups_ && HasDenseRows(spec) && WeavesChannels(*w_, spec.input.shape[kC]);
+  woven_ = w_ && groups_ && HasDenseRows(spec) && WeavesChannels(spec.input.shape[kC]);
   if (w_ && (!groups_ || woven_)) {
     const DType real = kernels::ComputeDType(spec.dtype);
     const kernels::BandTable::Shape shape{channels_, kernels::InnerAxisLanes(real)};

@@ -91,6 +91,18 @@ struct InnerAxis {
     return Types::kDstUnitStep ? sizeof(Dst) : args.dst_step_bytes;
   }
 
+  // What the output elements [begin, end) read.
+  static HWY_INLINE Span ReachOfFew(const InnerAxisArgs& args, int64_t begin, int64_t end) {
+    int64_t low = args.row_end;
+    int64_t high = args.row_origin;
+    for (int64_t o = begin / args.channels; o * args.channels < end; ++o) {
+      if (args.table->delta(o).empty()) continue;
+      low = HWY_MIN(low, args.table->base(o));
+      high = HWY_MAX(high, args.table->end(o));
+    }
+    return {low * args.channels, high * args.channels};
+  }
+
   // What the groups of outputs read that the output elements [begin, end) lie in, as far as it is
   // there.
   static HWY_INLINE Span ReachOf(const InnerAxisArgs& args, int64_t begin, int64_t end) {
@@ -283,7 +295,7 @@ struct InnerAxis {
     int64_t at = args.begin * args.channels;
     while (at < end) {
       int64_t stop = at + kStep;
-      Span span = ReachOf(args, at, HWY_MIN(stop, end));
+      Span span = ReachOfFew(args, at, HWY_MIN(stop, end));
       if (span.end - span.begin > window.kColumns) {
         Outputs<true>(args, taps, at, end, window);
         at = stop;
