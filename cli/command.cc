@@ -5,7 +5,6 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "cli/words.h"
 
