@@ -43,7 +43,11 @@ endif()
 if(OPSCV_SCALAR)
   target_compile_definitions(opscv_flags INTERFACE HWY_COMPILE_ONLY_SCALAR)
 endif()
-if(OPSCV_SANITIZE)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  # The kernels hold arrays of vectors, which the compiler refuses for SVE's types without a size.
+  target_compile_definitions(
+    opscv_flags INTERFACE "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")
+elseif(OPSCV_SANITIZE)
   # Kernels take minutes to compile for each target. The narrow ones differ from AVX2 in the number
   # of lanes and in conversions, which the other presets test.
   target_compile_definitions(opscv_flags INTERFACE "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4)")

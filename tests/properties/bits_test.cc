@@ -9,8 +9,8 @@
 #include <cstring>
 #include <optional>
 
-#include "kernels/targets.h"
 #include "tests/support/problem.h"
+#include "tests/support/targets.h"
 
 namespace opscv::testing {
 namespace {
@@ -244,20 +244,15 @@ TEST_P(Bits, ChannelsOfLargeOutputs) {
       << "channels " << box.begin[channels] << " to " << box.end[channels];
 }
 
-bool HasFma(const std::string& target) { return target.starts_with("AVX") || target == "NEON"; }
-
 TEST_P(Bits, EveryTargetWithFusedMultiplyAdd) {
   Random random(14);
-  const bool adds_only = GetParam()->rank == 5;
   for (int i = 0; i < 60 && !HasFailure(); ++i) {
     const Problem problem = RandomProblem(*GetParam(), GetParam()->rank == 4 ? 70 : 16, random);
     const Form form = random.Of({Form::kContiguous, Form::kNegative, Form::kChannelsLastView});
     SCOPED_TRACE(problem.Text() + " " + std::string(NameOf(form)));
     const TestTensor input = RandomInput(problem, form, random);
     std::optional<std::vector<uint64_t>> expected;
-    for (const kernels::Target& target : kernels::SupportedTargets()) {
-      // The scalar target's plain loops fuse too; SSE4 and SSSE3 cannot.
-      if (!adds_only && !HasFma(target.name) && target.name != "SCALAR") continue;
+    for (const kernels::Target& target : TargetsOfDefinedBits(*GetParam())) {
       ASSERT_TRUE(kernels::PinTarget(target.name).ok());
       const std::vector<uint64_t> bits = RunWhole(problem, input, form, 1);
       if (!expected) expected = bits;
